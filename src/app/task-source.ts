@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { HoneError } from '../core/error.js';
+import { withPath } from '../core/io.js';
+import { stream } from '../core/seeds.js';
+import type { Task } from '../core/task.js';
+import { shuffled } from '../curriculum/index.js';
+import { readTaskFile, synthTasks, taskAt } from '../tasks/index.js';
+import type { TaskSourceConfig, TrainConfig } from './config.js';
+
+/** The tasks of a run: an endless indexed supply to train on, and a fixed set to evaluate on. */
+export interface TaskSource {
+  readonly taskAt: (index: number) => Task;
+  readonly evaluation: readonly Task[];
+  /** Name of the evaluation set as metrics and tables show it. */
+  readonly split: string;
+  readonly warnings: readonly string[];
+}
+
+/** SHA-256 of a file's bytes, hex. */
+export function fileHash(path: string): string {
+  return createHash('sha256')
+    .update(withPath(path, () => readFileSync(path)))
+    .digest('hex');
+}
+
+function synthSource(config: Extract<TaskSourceConfig, { kind: 'synth' }>, run: TrainConfig): TaskSource {
+  const { languages, difficulty } = config;
+  const languageOf = (index: number): string => languages[index % languages.length] as string;
+  const perLanguage = Math.ceil(run.evaluationTasks / languages.length);
+  const evaluation = languages.flatMap((language) =>
+    // The evaluation set is the same for every seed: runs differ in training, not in what they are measured on.
+    synthTasks({ seed: 0, split: config.evaluate, language, difficulty, count: perLanguage }),
+  );
+  return {
+    taskAt: (index) => taskAt({ seed: run.seed, split: 'train', language: languageOf(index), difficulty, index }),
+    evaluation: evaluation.slice(0, run.evaluationTasks),
+    split: config.evaluate,
+    warnings: [],
+  };
+}
+
+function fileSource(
+  config: Extract<TaskSourceConfig, { kind: 'file' }>,
+  run: TrainConfig,
+  judged: readonly string[],
+): TaskSource {
+  if (fileHash(config.path) !== config.sha256)
+    throw new HoneError(
+      'tasks_changed',
+      `${config.path} is not the file that this run began with`,
+      'Restore it, or start a new run.',
+    );
+  const { tasks, skipped } = readTaskFile(config.path, { onBadLine: config.onBadLine });
+  const foreign = tasks.find((task) => !judged.includes(task.language));
+  if (foreign)
+    throw new HoneError(
+      'language_unavailable',
+      `${config.path}: task ${foreign.id} is in ${foreign.language}, which can't be run here (can: ${judged.join(', ')})`,
+      'Remove these tasks; `hone doctor` shows which languages can be judged.',
+    );
+  const order = stream(run.seed, 'holdout').shuffle(tasks);
+  const heldOut = Math.min(run.evaluationTasks, Math.round(tasks.length * config.holdout));
+  const evaluation = heldOut === 0 ? tasks.slice(0, run.evaluationTasks) : order.slice(0, heldOut);
+  const training = heldOut === 0 ? tasks : tasks.filter((task) => !evaluation.includes(task));
+  if (training.length === 0)
+    throw new HoneError(
+      'no_tasks',
+      `${config.path}: nothing is left to train on after holding out ${heldOut} tasks`,
+      'Lower --holdout.',
+    );
+  const warnings = [
+    ...(skipped.length > 0
+      ? [`${config.path}: skipped ${skipped.length} broken line(s): ${skipped.slice(0, 10).join(', ')}`]
+      : []),
+    ...(heldOut === 0 ? ['no task is held out: the pass rates below are measured on training tasks'] : []),
+  ];
+  return { taskAt: shuffled(training, run.seed), evaluation, split: heldOut === 0 ? 'training' : 'heldout', warnings };
+}
+
+/** Opens the tasks of a run. `judged`: languages that the verifier can run now. Errors name the file and the task. */
+export function openTaskSource(run: TrainConfig, judged: readonly string[]): TaskSource {
+  return run.tasks.kind === 'synth' ? synthSource(run.tasks, run) : fileSource(run.tasks, run, judged);
+}

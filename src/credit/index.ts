@@ -1,0 +1,2 @@
+export { grpo, rloo } from './advantage.js';
+export { maskTruncated, uniform } from './uniform.js';

@@ -1,0 +1,2 @@
+export { shuffled } from './shuffled.js';
+export { type UniformOptions, uniform } from './uniform.js';

@@ -1,0 +1,2 @@
+export { sequenceMean, tokenMean } from './aggregation.js';
+export { type ClipOptions, clip } from './clip.js';

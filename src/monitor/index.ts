@@ -1,0 +1,1 @@
+export { stepMetrics } from './step-metrics.js';

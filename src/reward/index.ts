@@ -1,0 +1,1 @@
+export { binary } from './binary.js';

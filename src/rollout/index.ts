@@ -1,0 +1,1 @@
+export { type RolloutProgress, type SingleTurnOptions, singleTurn } from './single-turn.js';
