@@ -1,0 +1,50 @@
+import type { RunEvent } from '../../core/events.js';
+import { liveRenderer } from './live.js';
+import { plainRenderer } from './plain.js';
+import { canRedraw, type DisplayStream } from './stream.js';
+
+export { createProgress, type Progress } from './progress.js';
+export type { DisplayStream } from './stream.js';
+
+export type DisplayMode = 'auto' | 'plain' | 'json' | 'live';
+
+export interface DisplayOptions {
+  readonly stream: DisplayStream;
+  /** `auto`: `live` on a terminal, `plain` elsewhere. */
+  readonly mode: DisplayMode;
+  /** Terminal columns; the stream's own by default. */
+  readonly columns?: number;
+  /** How this program is called in the commands it suggests; `hone` by default. */
+  readonly command?: string;
+  /** Seconds on a monotonic clock; only decides when to redraw and what time is left. */
+  readonly now?: () => number;
+}
+
+/** Shows a run to whoever watches it. */
+export interface Display {
+  event(event: RunEvent): void;
+  /** Leaves the terminal as it was found; call it however the run ends. */
+  close(): void;
+}
+
+/** A display of run events on a stream: redrawn in place, plain lines, or one JSON object a line. */
+export function createDisplay(options: DisplayOptions): Display {
+  const { stream } = options;
+  const command = options.command ?? process.env.HONE_COMMAND ?? 'hone';
+  const now = options.now ?? (() => performance.now() / 1000);
+  const write = (line: string): void => void stream.write(`${line}\n`);
+  const mode = options.mode === 'auto' ? (canRedraw(stream) ? 'live' : 'plain') : options.mode;
+  switch (mode) {
+    case 'json':
+      return { event: (event) => write(JSON.stringify(event)), close: () => {} };
+    case 'live':
+      return liveRenderer(stream, { columns: () => options.columns ?? stream.columns ?? 80, command, now });
+    case 'plain': {
+      const columns = options.columns ?? stream.columns;
+      return {
+        event: plainRenderer(write, { ...(columns === undefined ? {} : { columns }), command, now }),
+        close: () => {},
+      };
+    }
+  }
+}

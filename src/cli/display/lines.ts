@@ -1,0 +1,106 @@
+import type { Estimate, RunEvent, SolvedExample } from '../../core/events.js';
+import type { EvaluationMetrics } from '../../core/metrics.js';
+import { count, duration, points, printable, shellQuote, truncate } from './format.js';
+import { interval } from './history.js';
+import { table } from './table.js';
+
+type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
+
+/** Lines of a program shown before the rest is cut. */
+const PROGRAM_LINES = 24;
+
+/** What is about to be trained, on what, and where it is recorded. */
+export function startLines(event: Event<'start'>): string[] {
+  const { policy, languages, directory, resumedFrom } = event;
+  return [
+    `policy ${policy.directory} (${count(policy.parameters)} parameters), programs in ${languages.join(', ')}`,
+    `run    ${directory}${resumedFrom === undefined ? '' : `, resumed after step ${resumedFrom}`}`,
+  ];
+}
+
+/** What the run will cost. */
+export function estimateLine(estimate: Estimate): string {
+  const { steps, minutes, sampledTokens, programs, sandboxSeconds } = estimate;
+  return `cost   about ${duration(minutes * 60)}: ${steps} steps, ${count(sampledTokens)} tokens, ${count(programs)} programs, ${duration(sandboxSeconds)} of sandbox time`;
+}
+
+/** `evaluate 120/320 programs (38 %)` */
+export function progressLine(event: Event<'progress'>): string {
+  const share = event.total > 0 ? ` (${Math.round((event.done / event.total) * 100)} %)` : '';
+  return `${event.phase} ${count(event.done)}/${count(event.total)} ${event.unit}${share}`;
+}
+
+/** An evaluation as one line. */
+export function evaluationLine(metrics: EvaluationMetrics): string {
+  const when = metrics.step === 0 ? 'before training' : `after step ${metrics.step}`;
+  const values = Object.entries(metrics.passAt).map(([k, value]) => `pass@${k} ${interval(value)}`);
+  return `evaluation ${when} (${metrics.split}, ${metrics.tasks} tasks, ${metrics.samples} samples each)  ${values.join('  ')}${faults(metrics)}`;
+}
+
+const faults = (metrics: EvaluationMetrics): string =>
+  metrics.infraErrors > 0 ? `  ${count(metrics.infraErrors)} infrastructure errors left out` : '';
+
+/** Everything printed when a run has ended: base against trained, solved examples, where it lies, how to go on. */
+export function summaryLines(
+  event: Event<'summary'>,
+  options: { readonly columns: number; readonly sparkline: string; readonly command: string },
+): string[] {
+  const { base, trained, solved } = event;
+  const { columns, command } = options;
+  const checkpoint = shellQuote(event.checkpoint);
+  return [
+    '',
+    `Trained ${trained.step} steps in ${duration(event.seconds)}, ${count(event.sampledTokens)} tokens sampled.`,
+    ...(options.sparkline === '' ? [] : [options.sparkline]),
+    '',
+    truncate(
+      `Held-out tasks: ${trained.tasks} (${trained.split}), ${trained.samples} samples each, 95 % intervals`,
+      columns,
+    ),
+    '',
+    ...comparison(base, trained, columns),
+    ...[base, trained]
+      .filter((metrics) => metrics.infraErrors > 0)
+      .map((metrics) => `step ${metrics.step}:${faults(metrics)}`),
+    ...(solved.length === 0
+      ? ['', 'No held-out task that the base policy failed in every sample was solved.']
+      : solved.slice(0, 3).flatMap((example, i) => exampleLines(example, i + 1, Math.min(3, solved.length), columns))),
+    '',
+    `Run folder  ${event.directory}`,
+    `Weights     ${event.checkpoint}`,
+    '',
+    'Go on from here:',
+    `  ${command} sample --model ${checkpoint}`,
+    `  ${command} eval --model ${checkpoint}`,
+  ];
+}
+
+/** The table of base against trained; differences in percentage points. */
+export function comparison(base: EvaluationMetrics, trained: EvaluationMetrics, columns: number): string[] {
+  const ks = Object.keys(trained.passAt).filter((k) => base.passAt[k]);
+  const rows = ks.map((k) => {
+    const [before, after] = [base.passAt[k]!, trained.passAt[k]!];
+    return [`pass@${k}`, interval(before), interval(after), points(after.value - before.value)];
+  });
+  return table(['', 'base', 'trained', 'points'], rows, { columns });
+}
+
+function exampleLines(example: SolvedExample, number: number, of: number, columns: number): string[] {
+  return [
+    '',
+    truncate(`Solved ${number} of ${of}: ${printable(example.taskId)}`, columns),
+    ...block('the task', example.prompt, columns),
+    ...block(`the base policy: ${example.beforeVerdict}`, example.before, columns),
+    ...block('the trained policy: accepted', example.after, columns),
+  ];
+}
+
+/** A titled, indented text of the policy's or the task's, which may hold anything. */
+function block(title: string, text: string, columns: number): string[] {
+  const lines = printable(text)
+    .replace(/^\n+|\s+$/g, '')
+    .split('\n');
+  const shown = lines.length > PROGRAM_LINES ? lines.slice(0, PROGRAM_LINES - 1) : lines;
+  const more = lines.length > shown.length ? [`… ${lines.length - shown.length} more lines`] : [];
+  return [`  ${title}`, ...[...shown, ...more].map((line) => truncate(`  │ ${line}`, columns).trimEnd())];
+}

@@ -1,0 +1,63 @@
+import { createLogUpdate } from 'log-update';
+import type { RunEvent } from '../../core/events.js';
+import { printable } from './format.js';
+import { createFrame } from './frame.js';
+import { evaluationLine, summaryLines } from './lines.js';
+import { createStyle, type DisplayStream } from './stream.js';
+
+/** Shortest time between two drawings that only show progress, seconds. */
+const REDRAW = 0.1;
+
+/** A frame that is redrawn in place on a terminal, followed by the summary. */
+export function liveRenderer(
+  stream: DisplayStream,
+  options: { readonly columns: () => number; readonly command: string; readonly now: () => number },
+): { event(event: RunEvent): void; close(): void } {
+  const draw = createLogUpdate(stream);
+  const style = createStyle(stream);
+  const frame = createFrame(options.now);
+  let drawn = Number.NEGATIVE_INFINITY;
+
+  const redraw = (): void => {
+    drawn = options.now();
+    draw(frame.lines(options.columns(), style).join('\n'));
+  };
+  /** Prints above the frame, where it stays. */
+  const persist = (line: string): void => {
+    draw.clear();
+    stream.write(`${line}\n`);
+  };
+
+  return {
+    event(event) {
+      frame.note(event);
+      switch (event.type) {
+        case 'progress':
+          if (options.now() - drawn >= REDRAW) redraw();
+          return;
+        case 'warning':
+          persist(style.yellow(`warning: ${printable(event.message)}`));
+          return redraw();
+        case 'evaluation':
+          persist(style.dim(evaluationLine(event.metrics)));
+          return redraw();
+        case 'summary': {
+          redraw();
+          draw.done();
+          const columns = options.columns();
+          const sparkline = frame.history.line(columns);
+          for (const line of summaryLines(event, { columns, sparkline, command: options.command }))
+            stream.write(`${line}\n`);
+          return;
+        }
+        case 'start':
+        case 'estimate':
+        case 'step':
+          return redraw();
+      }
+    },
+    close() {
+      draw.done();
+    },
+  };
+}
