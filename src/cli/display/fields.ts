@@ -46,7 +46,12 @@ const FIELDS: readonly Field[] = [
     value: (r) => shares([r.timing.sampleSeconds, r.timing.verifySeconds, r.timing.updateSeconds]),
     say: (v) => `sample/verify/update ${v}`,
   },
-  { head: 'left', rank: 4, value: (r) => duration(r.secondsLeft), say: (v) => `${v} left` },
+  {
+    head: 'left',
+    rank: 4,
+    value: (r) => (r.secondsLeft > 0 ? duration(r.secondsLeft) : ''),
+    say: (v) => (v === '' ? '' : `${v} left`),
+  },
 ];
 
 const GAP = 2;

@@ -17,7 +17,7 @@ import {
 test('durations read as a person says them, and round up into the next unit', () => {
   expect([0, 0.42, 1, 59.4, 59.6, 65, 3599.6, 7620, -1, Number.NaN].map(duration)).toMatchInlineSnapshot(`
     [
-      "0.0s",
+      "0s",
       "0.4s",
       "1s",
       "59s",

@@ -4,6 +4,7 @@ export const UNKNOWN = '–';
 /** A length of time for people: `0.4s`, `12s`, `1m 05s`, `2h 07m`. Seconds in; negative and non-finite give `–`. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds < 0) return UNKNOWN;
+  if (seconds === 0) return '0s';
   if (seconds < 0.95) return `${seconds.toFixed(1)}s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole}s`;

@@ -2,12 +2,14 @@ import type { RunEvent } from '../../core/events.js';
 import { type StepRow, stepTable } from './fields.js';
 import { duration, printable, truncate, width } from './format.js';
 import { createHistory, type History } from './history.js';
-import { estimateLine, progressLine, startLines } from './lines.js';
+import { estimateLine, evaluationLine, progressLine, startLines } from './lines.js';
 import type { Style } from './stream.js';
 
 /** Step lines shown at once. */
 const ROWS = 10;
 const BAR = 24;
+/** An empty line. Not '': log-update 7.2 misplaces the cursor after a changed stretch that ends in an empty line. */
+const EMPTY = ' ';
 
 /** What a live display has been told so far. */
 export interface FrameState {
@@ -23,6 +25,7 @@ export function createFrame(now: () => number): FrameState {
   let head: string[] = [];
   let rows: Extract<RunEvent, { type: 'step' }>[] = [];
   let phase: Extract<RunEvent, { type: 'progress' }> | undefined;
+  let evaluation = '';
   /** When the run is expected to end. */
   let end: number | undefined;
 
@@ -52,6 +55,7 @@ export function createFrame(now: () => number): FrameState {
           break;
         case 'evaluation':
           history.add(event.metrics);
+          evaluation = evaluationLine(event.metrics);
           phase = undefined;
           break;
         case 'summary':
@@ -68,10 +72,9 @@ export function createFrame(now: () => number): FrameState {
       const left = end === undefined ? '' : `${duration(Math.max(0, end - now()))} left`;
       return [
         ...head.map(cut).map((line) => style.dim(line)),
-        ...(rows.length === 0 ? [] : ['', style.bold(cut(titles)), ...steps.map(cut)]),
-        '',
-        ...[history.line(columns)].filter((line) => line !== ''),
-        ...[phaseLine(phase, left, columns)].filter((line) => line !== ''),
+        ...(rows.length === 0 ? [] : [EMPTY, style.bold(cut(titles)), ...steps.map(cut)]),
+        EMPTY,
+        ...[cut(evaluation), history.line(columns), phaseLine(phase, left, columns)].filter((line) => line !== ''),
       ];
     },
   };

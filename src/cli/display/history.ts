@@ -48,3 +48,8 @@ export function createHistory(): History {
 export function interval({ value, low, high }: Interval): string {
   return `${percent(value)} [${(low * 100).toFixed(1)}, ${(high * 100).toFixed(1)}]`;
 }
+
+/** `34.5 [30, 39]`: the same in per cent without saying so. */
+export function shortInterval({ value, low, high }: Interval): string {
+  return `${(value * 100).toFixed(1)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`;
+}

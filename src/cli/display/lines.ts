@@ -1,7 +1,7 @@
 import type { Estimate, RunEvent, SolvedExample } from '../../core/events.js';
-import type { EvaluationMetrics } from '../../core/metrics.js';
-import { count, duration, points, printable, shellQuote, truncate } from './format.js';
-import { interval } from './history.js';
+import type { EvaluationMetrics, Interval } from '../../core/metrics.js';
+import { count, duration, percent, points, printable, shellQuote, truncate, width } from './format.js';
+import { interval, shortInterval } from './history.js';
 import { table } from './table.js';
 
 type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
@@ -34,7 +34,8 @@ export function progressLine(event: Event<'progress'>): string {
 export function evaluationLine(metrics: EvaluationMetrics): string {
   const when = metrics.step === 0 ? 'before training' : `after step ${metrics.step}`;
   const values = Object.entries(metrics.passAt).map(([k, value]) => `pass@${k} ${interval(value)}`);
-  return `evaluation ${when} (${metrics.split}, ${metrics.tasks} tasks, ${metrics.samples} samples each)  ${values.join('  ')}${faults(metrics)}`;
+  const where = `(${metrics.split}: ${metrics.tasks} tasks, ${metrics.samples} samples each)`;
+  return `evaluation ${when}  ${values.join('  ')}  ${where}${faults(metrics)}`;
 }
 
 const faults = (metrics: EvaluationMetrics): string =>
@@ -50,7 +51,10 @@ export function summaryLines(
   const checkpoint = shellQuote(event.checkpoint);
   return [
     '',
-    `Trained ${trained.step} steps in ${duration(event.seconds)}, ${count(event.sampledTokens)} tokens sampled.`,
+    truncate(
+      `Trained ${trained.step} steps in ${duration(event.seconds)}, ${count(event.sampledTokens)} tokens sampled.`,
+      columns,
+    ),
     ...(options.sparkline === '' ? [] : [options.sparkline]),
     '',
     truncate(
@@ -63,7 +67,7 @@ export function summaryLines(
       .filter((metrics) => metrics.infraErrors > 0)
       .map((metrics) => `step ${metrics.step}:${faults(metrics)}`),
     ...(solved.length === 0
-      ? ['', 'No held-out task that the base policy failed in every sample was solved.']
+      ? ['', truncate('No task that the base policy failed in every sample was solved.', columns)]
       : solved.slice(0, 3).flatMap((example, i) => exampleLines(example, i + 1, Math.min(3, solved.length), columns))),
     '',
     `Run folder  ${event.directory}`,
@@ -75,14 +79,19 @@ export function summaryLines(
   ];
 }
 
-/** The table of base against trained; differences in percentage points. */
+/** The table of base against trained; differences in percentage points. Narrow terminals lose digits, then intervals. */
 export function comparison(base: EvaluationMetrics, trained: EvaluationMetrics, columns: number): string[] {
   const ks = Object.keys(trained.passAt).filter((k) => base.passAt[k]);
-  const rows = ks.map((k) => {
-    const [before, after] = [base.passAt[k]!, trained.passAt[k]!];
-    return [`pass@${k}`, interval(before), interval(after), points(after.value - before.value)];
+  const layouts = [interval, shortInterval, ({ value }: Interval) => percent(value)].map((cell) => {
+    const rows = ks.map((k) => {
+      const [before, after] = [base.passAt[k]!, trained.passAt[k]!];
+      return [`pass@${k}`, cell(before), cell(after), points(after.value - before.value)];
+    });
+    return (limit?: number) =>
+      table(['', 'base', 'trained', 'points'], rows, limit === undefined ? {} : { columns: limit });
   });
-  return table(['', 'base', 'trained', 'points'], rows, { columns });
+  const fitting = layouts.find((layout) => layout().every((line) => width(line) <= columns));
+  return (fitting ?? layouts.at(-1)!)(columns);
 }
 
 function exampleLines(example: SolvedExample, number: number, of: number, columns: number): string[] {

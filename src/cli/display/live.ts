@@ -2,7 +2,7 @@ import { createLogUpdate } from 'log-update';
 import type { RunEvent } from '../../core/events.js';
 import { printable } from './format.js';
 import { createFrame } from './frame.js';
-import { evaluationLine, summaryLines } from './lines.js';
+import { summaryLines } from './lines.js';
 import { createStyle, type DisplayStream } from './stream.js';
 
 /** Shortest time between two drawings that only show progress, seconds. */
@@ -16,11 +16,16 @@ export function liveRenderer(
   const draw = createLogUpdate(stream);
   const style = createStyle(stream);
   const frame = createFrame(options.now);
+  let height = 0;
   let drawn = Number.NEGATIVE_INFINITY;
 
   const redraw = (): void => {
     drawn = options.now();
-    draw(frame.lines(options.columns(), style).join('\n'));
+    const lines = frame.lines(options.columns(), style);
+    // log-update 7.2 patches frames of equal height only; lines that come or go would land on their neighbours.
+    if (lines.length !== height) draw.clear();
+    height = lines.length;
+    draw(lines.join('\n'));
   };
   /** Prints above the frame, where it stays. */
   const persist = (line: string): void => {
@@ -38,9 +43,6 @@ export function liveRenderer(
         case 'warning':
           persist(style.yellow(`warning: ${printable(event.message)}`));
           return redraw();
-        case 'evaluation':
-          persist(style.dim(evaluationLine(event.metrics)));
-          return redraw();
         case 'summary': {
           redraw();
           draw.done();
@@ -52,6 +54,7 @@ export function liveRenderer(
         }
         case 'start':
         case 'estimate':
+        case 'evaluation':
         case 'step':
           return redraw();
       }

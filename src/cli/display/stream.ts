@@ -1,7 +1,7 @@
 /** Where a display writes: `process.stdout`, or any writable stream. */
 export type DisplayStream = NodeJS.WritableStream & {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
 };
 
 /** Whether what is written can be redrawn in place. */
