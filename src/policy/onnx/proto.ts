@@ -1,0 +1,163 @@
+/**
+ * Writes ONNX models: the subset of onnx.proto3 that explicit graphs need.
+ * Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3 (IR version 10, opset 21).
+ */
+
+export type DType = 'float32' | 'int32' | 'int64' | 'bool';
+
+/** `TensorProto.DataType`. */
+export const DATA_TYPE: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9 };
+
+/** A plain number is an integer attribute; a float attribute says so. */
+export type Attribute = number | string | readonly number[] | { readonly float: number };
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+export interface NodeDef {
+  readonly type: string;
+  /** Empty for the standard operators, `com.microsoft` for ONNX Runtime's own. */
+  readonly domain: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Attributes;
+}
+
+/** An input or output of the graph; a string is a symbolic dimension. */
+export interface PortDef {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly (number | string)[];
+}
+
+/** A constant; `data` holds its values little-endian, row-major. */
+export interface ConstantDef {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly data: Uint8Array;
+}
+
+export interface ModelDef {
+  readonly nodes: readonly NodeDef[];
+  readonly inputs: readonly PortDef[];
+  readonly outputs: readonly PortDef[];
+  readonly constants: readonly ConstantDef[];
+}
+
+const utf8 = new TextEncoder();
+const WIRE_VARINT = 0;
+const WIRE_BYTES = 2;
+const WIRE_FIXED32 = 5;
+
+/** One protobuf message in the making. */
+class Message {
+  private readonly parts: Uint8Array[] = [];
+  private length = 0;
+
+  private push(bytes: Uint8Array): this {
+    this.parts.push(bytes);
+    this.length += bytes.length;
+    return this;
+  }
+
+  private varint(value: number): this {
+    // Negative int64 values take ten bytes: two's complement in 64 bits.
+    let rest = BigInt.asUintN(64, BigInt(value));
+    const bytes: number[] = [];
+    do {
+      const low = Number(rest & 127n);
+      rest >>= 7n;
+      bytes.push(rest > 0n ? low | 128 : low);
+    } while (rest > 0n);
+    return this.push(Uint8Array.from(bytes));
+  }
+
+  private tag(field: number, wire: number): this {
+    return this.varint((field << 3) | wire);
+  }
+
+  int(field: number, value: number): this {
+    return this.tag(field, WIRE_VARINT).varint(value);
+  }
+
+  float(field: number, value: number): this {
+    const bytes = new Uint8Array(4);
+    new DataView(bytes.buffer).setFloat32(0, value, true);
+    return this.tag(field, WIRE_FIXED32).push(bytes);
+  }
+
+  bytes(field: number, value: Uint8Array): this {
+    return this.tag(field, WIRE_BYTES).varint(value.length).push(value);
+  }
+
+  string(field: number, value: string): this {
+    return this.bytes(field, utf8.encode(value));
+  }
+
+  message(field: number, value: Message): this {
+    return this.bytes(field, value.finish());
+  }
+
+  finish(): Uint8Array {
+    const out = new Uint8Array(this.length);
+    let at = 0;
+    for (const part of this.parts) {
+      out.set(part, at);
+      at += part.length;
+    }
+    return out;
+  }
+}
+
+function attributeProto(name: string, value: Attribute): Message {
+  const message = new Message().string(1, name);
+  if (typeof value === 'number') return message.int(3, value).int(20, 2);
+  if (typeof value === 'string') return message.string(4, value).int(20, 3);
+  if ('float' in value) return message.float(2, value.float).int(20, 1);
+  for (const item of value) message.int(8, item);
+  return message.int(20, 7);
+}
+
+function nodeProto(node: NodeDef, index: number): Message {
+  const message = new Message();
+  for (const name of node.inputs) message.string(1, name);
+  for (const name of node.outputs) message.string(2, name);
+  message.string(3, `${node.type}_${index}`).string(4, node.type);
+  for (const [name, value] of Object.entries(node.attributes)) message.message(5, attributeProto(name, value));
+  if (node.domain !== '') message.string(7, node.domain);
+  return message;
+}
+
+function tensorProto(constant: ConstantDef): Message {
+  const message = new Message();
+  for (const size of constant.shape) message.int(1, size);
+  return message.int(2, DATA_TYPE[constant.dtype]).string(8, constant.name).bytes(9, constant.data);
+}
+
+function valueInfoProto(port: PortDef): Message {
+  const shape = new Message();
+  for (const size of port.shape) {
+    shape.message(1, typeof size === 'number' ? new Message().int(1, size) : new Message().string(2, size));
+  }
+  const tensor = new Message().int(1, DATA_TYPE[port.dtype]).message(2, shape);
+  return new Message().string(1, port.name).message(2, new Message().message(1, tensor));
+}
+
+/** The bytes of a `ModelProto`. Nodes must be in topological order. */
+export function encodeModel(model: ModelDef): Uint8Array {
+  const graph = new Message();
+  model.nodes.forEach((node, i) => {
+    graph.message(1, nodeProto(node, i));
+  });
+  graph.string(2, 'hone');
+  for (const constant of model.constants) graph.message(5, tensorProto(constant));
+  for (const port of model.inputs) graph.message(11, valueInfoProto(port));
+  for (const port of model.outputs) graph.message(12, valueInfoProto(port));
+  const opset = (domain: string, version: number): Message => new Message().string(1, domain).int(2, version);
+  return new Message()
+    .int(1, 10)
+    .string(2, 'hone')
+    .message(7, graph)
+    .message(8, opset('', 21))
+    .message(8, opset('com.microsoft', 1))
+    .finish();
+}
