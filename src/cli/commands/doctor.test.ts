@@ -50,7 +50,7 @@ test('little memory is a warning and stops nothing', () => {
   expect(canTrain([check])).toBe(true);
   expect(printed([check])).toMatchInlineSnapshot(`
     "warning  memory  300 MiB free of 2.0 GiB
-                     the main job takes up to 1.0 GiB: close other programs, or lower --prompts and --threads
+                     the main job takes up to 1.0 GiB: close other programs, or lower --prompts-per-step
 
     hone train can run here.
     "

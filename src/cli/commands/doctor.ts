@@ -61,7 +61,7 @@ export function checkNode(version: string): Check {
 export function checkMemory(free: number, total: number): Check {
   const detail = `${bytes(free)} free of ${bytes(total)}`;
   if (free >= MEMORY_WANTED) return { name: 'memory', status: 'ok', required: true, detail };
-  const cure = `the main job takes up to ${bytes(MEMORY_WANTED)}: close other programs, or lower --prompts and --threads`;
+  const cure = `the main job takes up to ${bytes(MEMORY_WANTED)}: close other programs, or lower --prompts-per-step`;
   return { name: 'memory', status: 'warning', required: true, detail, cure };
 }
 
