@@ -1,4 +1,4 @@
-import type { EvaluationMetrics, Interval } from '../../core/metrics.js';
+import type { EvaluationMetrics } from '../../core/metrics.js';
 import { percent, truncate, width } from './format.js';
 import { sparkline } from './sparkline.js';
 
@@ -42,14 +42,4 @@ export function createHistory(): History {
       return truncate(before + bars + after + (withAxis ? axis : ''), columns);
     },
   };
-}
-
-/** `34.5 % [30.1, 38.9]` */
-export function interval({ value, low, high }: Interval): string {
-  return `${percent(value)} [${(low * 100).toFixed(1)}, ${(high * 100).toFixed(1)}]`;
-}
-
-/** `34.5 [30, 39]`: the same in per cent without saying so. */
-export function shortInterval({ value, low, high }: Interval): string {
-  return `${(value * 100).toFixed(1)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`;
 }

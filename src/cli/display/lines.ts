@@ -1,7 +1,6 @@
 import type { Estimate, RunEvent, SolvedExample } from '../../core/events.js';
 import type { EvaluationMetrics, Interval } from '../../core/metrics.js';
 import { count, duration, percent, points, printable, shellQuote, truncate, width } from './format.js';
-import { interval, shortInterval } from './history.js';
 import { table } from './table.js';
 
 type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
@@ -112,4 +111,14 @@ function block(title: string, text: string, columns: number): string[] {
   const shown = lines.length > PROGRAM_LINES ? lines.slice(0, PROGRAM_LINES - 1) : lines;
   const more = lines.length > shown.length ? [`… ${lines.length - shown.length} more lines`] : [];
   return [`  ${title}`, ...[...shown, ...more].map((line) => truncate(`  │ ${line}`, columns).trimEnd())];
+}
+
+/** An estimate with its interval: `34.5 % [30.1, 38.9]`. */
+export function interval({ value, low, high }: Interval): string {
+  return `${percent(value)} [${(low * 100).toFixed(1)}, ${(high * 100).toFixed(1)}]`;
+}
+
+/** `34.5 [30, 39]`: the same in per cent without saying so. */
+function shortInterval({ value, low, high }: Interval): string {
+  return `${(value * 100).toFixed(1)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`;
 }

@@ -9,13 +9,13 @@ const PRINT = 10;
 /** Shows how far something long has come. */
 export interface Progress {
   update(done: number, total: number): void;
-  /** Removes the line from a terminal; prints nothing elsewhere. */
+  /** Removes the line from a terminal and prints nothing elsewhere; a later update opens it again. */
   close(): void;
 }
 
 /**
  * A line `LABEL 120/320 UNIT (38 %), 1m 05s left`: redrawn on a terminal, printed at most every ten seconds elsewhere.
- * The time left assumes that the rest goes as fast as what is done.
+ * The time left assumes that the rest goes as fast as what was done since the first update.
  */
 export function createProgress(options: {
   readonly stream: DisplayStream;
@@ -28,20 +28,24 @@ export function createProgress(options: {
   const { stream, label, unit } = options;
   const now = options.now ?? (() => performance.now() / 1000);
   const draw = canRedraw(stream) ? createLogUpdate(stream) : undefined;
-  const start = now();
-  let last = draw ? Number.NEGATIVE_INFINITY : start;
+  let last = draw ? Number.NEGATIVE_INFINITY : now();
+  /** The first update since the line was opened; the speed is measured from here. */
+  let first: { readonly time: number; readonly done: number } | undefined;
   return {
     update(done, total) {
       const time = now();
+      first ??= { time, done };
       if (time - last < (draw ? REDRAW : PRINT)) return;
       last = time;
       const share = total > 0 ? `/${count(total)} ${unit} (${Math.floor((done / total) * 100)} %)` : ` ${unit}`;
-      const left = done > 0 && total >= done ? `, ${duration(((time - start) * (total - done)) / done)} left` : '';
+      const seconds = ((time - first.time) * (total - done)) / (done - first.done);
+      const left = Number.isFinite(seconds) && seconds >= 0 ? `, ${duration(seconds)} left` : '';
       const line = `${label} ${count(done)}${share}${left}`;
       if (draw) draw(truncate(line, options.columns ?? stream.columns ?? 80));
       else stream.write(`${line}\n`);
     },
     close() {
+      first = undefined;
       draw?.clear();
       draw?.done();
     },
