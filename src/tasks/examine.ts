@@ -19,7 +19,7 @@ export type Rejection =
   | 'constant'
   /** Returns its input. */
   | 'identity'
-  /** A pipeline of fewer operations passes: some operation does not matter. */
+  /** A pipeline of fewer operations passes: some operation does not matter, or two are really one. */
   | 'reducible'
   /** No example short enough for a prompt that shows anything. */
   | 'no_example';
@@ -70,6 +70,19 @@ function singleSteps(from: Type, to: Type): readonly Step[] {
   return steps;
 }
 
+/** The pipeline with two neighbours, or all of it, replaced by one operation, in every way. */
+function* compressed(spec: Spec, type: Type): Generator<readonly Step[]> {
+  const n = spec.steps.length;
+  for (let at = 0; at + 1 < n; at++) {
+    const from = ops[(spec.steps[at] as Step).op].from;
+    const to = ops[(spec.steps[at + 1] as Step).op].to;
+    const before = spec.steps.slice(0, at);
+    const after = spec.steps.slice(at + 2);
+    for (const step of singleSteps(from, to)) yield [...before, step, ...after];
+  }
+  if (n > 2) for (const step of singleSteps(spec.input, type)) yield [step];
+}
+
 /** Share of the examples that have the most common output. */
 function largestShare(examples: readonly Example[]): number {
   const counts = new Map<string, number>();
@@ -101,8 +114,8 @@ function chooseVisible(pool: readonly Example[], wanted: number): Example[] {
 /**
  * Chooses the visible examples and the hidden tests of a spec, or says why it makes no task.
  *
- * The hidden tests fail every trivial program (constants, identity, any pipeline that leaves operations out, any
- * single operation) and, where some candidate input can tell, every one-mistake mutant. No hidden input is visible.
+ * The hidden tests fail every trivial program (constants, identity, any pipeline that leaves operations out or does
+ * two of them, or all, by a single one) and, where some candidate input can tell, every one-mistake mutant. No hidden input is visible.
  * A pure function of the spec and `variant`.
  */
 export function examine(spec: Spec, variant = 0): Examination {
@@ -128,7 +141,6 @@ export function examine(spec: Spec, variant = 0): Examination {
   const edge = evaluate(candidates.edge);
   const others = evaluate(candidates.random);
   if (edge.length + others.length < HIDDEN) return { ok: false, rejection: 'narrow_domain' };
-  if (visible.length < 2) return { ok: false, rejection: 'no_example' };
 
   // The first edge case (empty, zero) and both long inputs always take part.
   const first = edge.slice(0, 1);
@@ -137,6 +149,7 @@ export function examine(spec: Spec, variant = 0): Examination {
   const rest = [...others.slice(HIDDEN - edges.length), ...edge.filter((example) => !edges.includes(example))];
   while (hidden.length < HIDDEN) hidden.push(rest.pop() as Example);
   if (largestShare(hidden) > (type === 'bool' ? 0.8 : 0.6)) return { ok: false, rejection: 'constant' };
+  if (visible.length < 2) return { ok: false, rejection: 'no_example' };
 
   /** Makes sure that a hidden test tells the pipeline apart, if any candidate can. */
   const caught = (steps: readonly Step[]): boolean => {
@@ -148,11 +161,7 @@ export function examine(spec: Spec, variant = 0): Examination {
   };
   if (type === spec.input && !caught([])) return { ok: false, rejection: 'identity' };
   for (const steps of shorter(spec, type)) if (!caught(steps)) return { ok: false, rejection: 'reducible' };
-  if (spec.steps.length > 1) {
-    for (const step of singleSteps(spec.input, type)) {
-      if (!caught([step])) return { ok: false, rejection: 'reducible' };
-    }
-  }
+  for (const steps of compressed(spec, type)) if (!caught(steps)) return { ok: false, rejection: 'reducible' };
   for (const mutant of mutations(spec)) caught(mutant.spec.steps);
   return { ok: true, visible, hidden };
 }

@@ -1,6 +1,9 @@
 export { describe } from './describe.js';
 export { drawSpec } from './draw.js';
 export { type Examination, type Example, examine, passes, type Rejection } from './examine.js';
+export { type ReadOptions, readTaskFile, type TaskFile } from './files/read.js';
+export { taskFromRow } from './files/rows.js';
+export { taskLine, writeTaskFile } from './files/write.js';
 export { interpret, outputType, same, shapeOf, specKey } from './interpret.js';
 export { taskLanguage, taskLanguages } from './languages/index.js';
 export { plainStyle, renderBody, renderPrompt, type Style, type TaskLanguage } from './languages/language.js';

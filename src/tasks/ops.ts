@@ -252,7 +252,7 @@ const table = {
   mulValues: opK('dict', 'dict', factors, (d, k) =>
     Object.fromEntries(Object.entries(d).map(([key, v]) => [key, v * k])),
   ),
-  valueOf: opK('dict', 'int', letters, (d, k) => d[k] ?? 0),
+  valueOf: opK('dict', 'int', letters, (d, k) => d[k] ?? 0, { family: 'first' }),
   topKey: op('dict', 'str', (d) => Object.keys(d).sort((a, b) => (d[b] as number) - (d[a] as number))[0] ?? ''),
   hasKey: opK('dict', 'bool', letters, (d, k) => k in d, { family: 'contains' }),
 } as const satisfies Record<string, Op>;

@@ -36,7 +36,8 @@ export const python: TaskLanguage = {
   rebinds: true,
   templates: {
     keepEven: ['[x for x in $v if x % 2 == 0]'],
-    keepOdd: ['[x for x in $v if x % 2 != 0]', '[x for x in $v if x % 2 == 1]'],
+    // `x % 2 == 1` would be `keepMultiples` with other constants, which the splits could not tell apart.
+    keepOdd: ['[x for x in $v if x % 2 != 0]'],
     keepMultiples: ['[x for x in $v if x % $k == 0]'],
     keepAbove: ['[x for x in $v if x > $k]'],
     keepAtLeast: ['[x for x in $v if x >= $k]'],
