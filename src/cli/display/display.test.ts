@@ -101,7 +101,7 @@ test('a terminal shows the frame: head, steps, evaluation, sparkline, phase, tim
      1/4   0.310  31.0 %             0.82       2.1   14/16   2.5k     213  41/12/47 %   15s
      2/4   0.320  32.0 %  41.0 %     0.82       2.1   14/16   2.5k     213  41/12/47 %   10s
 
-    evaluation after step 2  pass@1 41.0 % [37.0, 45.0]  pass@8 72.0 % [68.0, 76.0]  (heldout: 64 tasks…
+    after step 2  pass@1 41.0 [37, 45]  pass@8 72.0 [68, 76]
     pass@1 34.5 % ▁█ 41.0 %  steps 0–2, scale 34.5–41.0 %
     ━━━━━━━─────────────────  sample 1.2k/4.1k tokens (30 %)  5s left
     "
@@ -112,13 +112,14 @@ test('a narrow terminal shows the most important columns, unwrapped', () => {
   expect(watch(RUN.slice(0, 8), 60).text).toMatchInlineSnapshot(`
     "policy models/base (1.3M parameters), programs in javascript
     run    runs/first
-    cost   about 21s: 4 steps, 20k tokens, 512 programs, 2s of…
+    cost   about 21s: 4 steps,
+           20k tokens, 512 programs, 2s of sandbox time
 
     step  reward    pass  pass@1  entropy  groups  left
      1/4   0.310  31.0 %             0.82   14/16   15s
      2/4   0.320  32.0 %  41.0 %     0.82   14/16   10s
 
-    evaluation after step 2  pass@1 41.0 % [37.0, 45.0]  pass@8…
+    after step 2  pass@1 41.0 [37, 45]  pass@8 72.0 [68, 76]
     pass@1 34.5 % ▁█ 41.0 %  steps 0–2, scale 34.5–41.0 %
     ━━━━━━─────────────  sample 1.2k/4.1k tokens (30 %)  5s left
     "

@@ -1,8 +1,9 @@
-import type { RunEvent } from '../../core/events.js';
+import type { Estimate, RunEvent } from '../../core/events.js';
+import type { EvaluationMetrics } from '../../core/metrics.js';
 import { type StepRow, stepTable } from './fields.js';
 import { duration, printable, truncate, width } from './format.js';
 import { createHistory, type History } from './history.js';
-import { estimateLine, evaluationLine, progressLine, startLines } from './lines.js';
+import { estimateLines, evaluationLine, progressLine, startLines } from './lines.js';
 import type { Style } from './stream.js';
 
 /** Step lines shown at once. */
@@ -25,7 +26,8 @@ export function createFrame(now: () => number): FrameState {
   let head: string[] = [];
   let rows: Extract<RunEvent, { type: 'step' }>[] = [];
   let phase: Extract<RunEvent, { type: 'progress' }> | undefined;
-  let evaluation = '';
+  let estimate: Estimate | undefined;
+  let evaluation: EvaluationMetrics | undefined;
   /** When the run is expected to end. */
   let end: number | undefined;
 
@@ -42,7 +44,7 @@ export function createFrame(now: () => number): FrameState {
           head = startLines(event).map(printable);
           break;
         case 'estimate':
-          head = [...head, estimateLine(event.estimate)];
+          estimate = event.estimate;
           end = now() + event.estimate.minutes * 60;
           break;
         case 'progress':
@@ -55,7 +57,7 @@ export function createFrame(now: () => number): FrameState {
           break;
         case 'evaluation':
           history.add(event.metrics);
-          evaluation = evaluationLine(event.metrics);
+          evaluation = event.metrics;
           phase = undefined;
           break;
         case 'summary':
@@ -69,12 +71,14 @@ export function createFrame(now: () => number): FrameState {
     lines(columns, style) {
       const cut = (line: string): string => truncate(line, columns);
       const [titles = '', ...steps] = rows.length === 0 ? [] : stepTable(rows.map(withPassAt1), columns);
-      const left = end === undefined ? '' : `${duration(Math.max(0, end - now()))} left`;
+      const seconds = (end ?? Number.NEGATIVE_INFINITY) - now();
+      const left = seconds > 0 ? `${duration(seconds)} left` : '';
       return [
-        ...head.map(cut).map((line) => style.dim(line)),
+        ...[...head, ...(estimate ? estimateLines(estimate, columns) : [])].map(cut).map((line) => style.dim(line)),
         ...(rows.length === 0 ? [] : [EMPTY, style.bold(cut(titles)), ...steps.map(cut)]),
         EMPTY,
-        ...[cut(evaluation), history.line(columns), phaseLine(phase, left, columns)].filter((line) => line !== ''),
+        ...(evaluation ? [evaluationLine(evaluation, columns)] : []),
+        ...[history.line(columns), phaseLine(phase, left, columns)].filter((line) => line !== ''),
       ];
     },
   };

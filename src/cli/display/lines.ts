@@ -17,10 +17,12 @@ export function startLines(event: Event<'start'>): string[] {
   ];
 }
 
-/** What the run will cost. */
-export function estimateLine(estimate: Estimate): string {
+/** What the run will cost; two lines where one would be wider than `columns`. */
+export function estimateLines(estimate: Estimate, columns = Number.POSITIVE_INFINITY): string[] {
   const { steps, minutes, sampledTokens, programs, sandboxSeconds } = estimate;
-  return `cost   about ${duration(minutes * 60)}: ${steps} steps, ${count(sampledTokens)} tokens, ${count(programs)} programs, ${duration(sandboxSeconds)} of sandbox time`;
+  const time = `cost   about ${duration(minutes * 60)}: ${steps} steps, `;
+  const work = `${count(sampledTokens)} tokens, ${count(programs)} programs, ${duration(sandboxSeconds)} of sandbox time`;
+  return width(time + work) <= columns ? [time + work] : [time.trimEnd(), `       ${work}`];
 }
 
 /** `evaluate 120/320 programs (38 %)` */
@@ -29,12 +31,16 @@ export function progressLine(event: Event<'progress'>): string {
   return `${event.phase} ${count(event.done)}/${count(event.total)} ${event.unit}${share}`;
 }
 
-/** An evaluation as one line. */
-export function evaluationLine(metrics: EvaluationMetrics): string {
+/** An evaluation as one line; a shorter one where it would be wider than `columns`. */
+export function evaluationLine(metrics: EvaluationMetrics, columns = Number.POSITIVE_INFINITY): string {
   const when = metrics.step === 0 ? 'before training' : `after step ${metrics.step}`;
-  const values = Object.entries(metrics.passAt).map(([k, value]) => `pass@${k} ${interval(value)}`);
+  const values = (show: (estimate: Interval) => string): string =>
+    Object.entries(metrics.passAt)
+      .map(([k, estimate]) => `pass@${k} ${show(estimate)}`)
+      .join('  ');
   const where = `(${metrics.split}: ${metrics.tasks} tasks, ${metrics.samples} samples each)`;
-  return `evaluation ${when}  ${values.join('  ')}  ${where}${faults(metrics)}`;
+  const full = `evaluation ${when}  ${values(interval)}  ${where}${faults(metrics)}`;
+  return width(full) <= columns ? full : truncate(`${when}  ${values(shortInterval)}`, columns);
 }
 
 const faults = (metrics: EvaluationMetrics): string =>

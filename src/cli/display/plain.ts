@@ -2,7 +2,7 @@ import type { RunEvent } from '../../core/events.js';
 import { stepLine } from './fields.js';
 import { printable } from './format.js';
 import { createHistory } from './history.js';
-import { estimateLine, evaluationLine, progressLine, startLines, summaryLines } from './lines.js';
+import { estimateLines, evaluationLine, progressLine, startLines, summaryLines } from './lines.js';
 
 /** Seconds of silence after which a progress line is printed. */
 const SILENCE = 10;
@@ -24,7 +24,7 @@ export function plainRenderer(
       case 'start':
         return print(...startLines(event).map(printable));
       case 'estimate':
-        return print(estimateLine(event.estimate));
+        return print(...estimateLines(event.estimate));
       case 'progress':
         if (options.now() - last >= SILENCE) print(progressLine(event));
         return;
