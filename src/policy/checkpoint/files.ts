@@ -50,6 +50,7 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** Errors: `checkpoint_missing` or `checkpoint_unreadable`, naming the file. */
 export function readError(error: unknown, path: string): unknown {
+  if (error instanceof HoneError) return error;
   const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new HoneError(

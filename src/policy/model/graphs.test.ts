@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TrainSequence } from '../../core/policy.js';
+import { stream } from '../../core/seeds.js';
+import type { Engine } from '../runtime/engine.js';
+import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../testing.js';
+
+const CONFIGS = [
+  ['grouped-query attention, untied head', GROUPED],
+  ['tied head', TIED],
+] as const;
+
+describe.each(CONFIGS)('%s', (_, config) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await tinyEngine(config);
+  });
+  afterAll(() => engine.release());
+
+  const sequences = (): TrainSequence[] =>
+    [
+      [3, 6],
+      [7, 4],
+      [1, 9],
+    ].map(([prompt, completion], i) => {
+      const random = stream(3, 'weights', i);
+      return {
+        promptIds: randomIds(config, prompt!, 'p', i),
+        completionIds: randomIds(config, completion!, 'c', i),
+        // Some targets are masked.
+        tokenGradients: Float32Array.from({ length: completion! }, (_, t) => (t === 2 ? 0 : random.normal())),
+      };
+    });
+
+  test('every parameter gradient of the whole loss equals finite differences', async () => {
+    const batch = sequences();
+    const objective = async (): Promise<number> => {
+      const scores = await engine.score(batch);
+      let total = 0;
+      batch.forEach(({ tokenGradients }, i) => {
+        tokenGradients.forEach((w, t) => {
+          total += w * scores[i]!.logprobs[t]!;
+        });
+      });
+      return total;
+    };
+    const { loss, tokens } = await engine.accumulate(batch);
+    expect(tokens).toBe(6 + 4 + 9 - 3);
+    expect(Math.abs(loss - (await objective()))).toBeLessThan(1e-4);
+
+    for (const { name } of engine.store.specs) {
+      const gradient = engine.store.view('g', name).slice();
+      const norm = Math.hypot(...gradient);
+      expect(norm, name).toBeGreaterThan(1e-4);
+      // Along the gradient, where the slope is the norm, and along a random direction.
+      const random = stream(5, 'direction', name);
+      for (const direction of [
+        gradient.map((v) => v / norm),
+        gradient.map(() => random.normal() / gradient.length ** 0.5),
+      ]) {
+        const expected = gradient.reduce((total, v, i) => total + v * direction[i]!, 0);
+        const values = engine.store.view('p', name);
+        const original = values.slice();
+        const slope = async (h: number): Promise<number> => {
+          const at = async (step: number): Promise<number> => {
+            values.set(original.map((v, i) => v + step * direction[i]!));
+            return objective();
+          };
+          return ((await at(h)) - (await at(-h))) / (2 * h);
+        };
+        const numeric = (4 * (await slope(5e-3)) - (await slope(1e-2))) / 3;
+        values.set(original);
+        expect(Math.abs(numeric - expected), name).toBeLessThan(5e-3 * norm + 5e-4);
+      }
+    }
+  });
+
+  test('padding and the company in a batch change nothing but rounding', async () => {
+    const batch = sequences();
+    await engine.accumulate(batch);
+    const together = engine.store.specs.map(({ name }) => engine.store.view('g', name).slice());
+    const alone = together.map((g) => new Float64Array(g.length));
+    for (const sequence of batch) {
+      await engine.accumulate([sequence]);
+      engine.store.specs.forEach(({ name }, i) => {
+        engine.store.view('g', name).forEach((v, j) => {
+          alone[i]![j]! += v;
+        });
+      });
+    }
+    engine.store.specs.forEach(({ name }, i) => {
+      expect(maxDifference(together[i]!, alone[i]!), name).toBeLessThan(2e-5);
+    });
+
+    const scores = await engine.score(batch);
+    for (const [i, sequence] of batch.entries()) {
+      const [single] = await engine.score([sequence]);
+      expect(maxDifference(single!.logprobs, scores[i]!.logprobs)).toBeLessThan(1e-5);
+      expect(maxDifference(single!.entropies, scores[i]!.entropies)).toBeLessThan(1e-5);
+    }
+  });
+
+  test('the future does not reach the past', async () => {
+    const [a] = sequences();
+    const changed = { ...a!, completionIds: [...a!.completionIds.slice(0, -1), (a!.completionIds.at(-1)! % 18) + 1] };
+    const [before] = await engine.score([a!]);
+    const [after] = await engine.score([changed]);
+    expect([...after!.logprobs.slice(0, -1)]).toEqual([...before!.logprobs.slice(0, -1)]);
+    expect(after!.logprobs.at(-1)).not.toBe(before!.logprobs.at(-1));
+  });
+
+  test('probabilities of all next tokens sum to one and give the entropy', async () => {
+    const promptIds = randomIds(config, 5, 'sum');
+    const all = Array.from({ length: config.vocab_size }, (_, id) => ({ promptIds, completionIds: [id] }));
+    const scores = await engine.score(all);
+    const logs = scores.map((s) => s.logprobs[0]!);
+    expect(logs.reduce((total, l) => total + Math.exp(l), 0)).toBeCloseTo(1, 5);
+    expect(scores[0]!.entropies[0]).toBeCloseTo(-logs.reduce((total, l) => total + l * Math.exp(l), 0), 4);
+  });
+});
