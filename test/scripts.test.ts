@@ -42,7 +42,7 @@ beforeEach(async () => {
     'dist/src/cli/main.js',
     `const [command, ...rest] = process.argv.slice(2);
      process.on('SIGTERM', () => { console.log('saved'); process.exit(7); });
-     console.log(JSON.stringify({ command, rest }));
+     console.log(JSON.stringify({ command, rest, hone: process.env.HONE_COMMAND }));
      if (rest[0] === 'wait') setInterval(() => {}, 1000); else process.exitCode = Number(rest[0] ?? 0);`,
   );
   await stamp();
@@ -50,12 +50,12 @@ beforeEach(async () => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 const start = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'scripts/start.mjs'), ...args], { encoding: 'utf8' });
+  spawnSync(process.execPath, [join(root, 'scripts/start.mjs'), ...args], { encoding: 'utf8', cwd: root });
 
 test('npm start passes arguments, output and the exit code of the main job, and prints nothing else', () => {
   expect(start('0', '--steps', '5')).toMatchObject({
     status: 0,
-    stdout: '{"command":"train","rest":["0","--steps","5"]}\n',
+    stdout: `{"command":"train","rest":["0","--steps","5"],"hone":"node dist/src/cli/main.js"}\n`,
     stderr: '',
   });
   expect(start('3').status).toBe(3);
@@ -63,6 +63,7 @@ test('npm start passes arguments, output and the exit code of the main job, and 
 
 test('npm start passes a termination signal on and waits for the main job to end', async () => {
   const child = spawn(process.execPath, [join(root, 'scripts/start.mjs'), 'wait'], {
+    cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
@@ -71,7 +72,10 @@ test('npm start passes a termination signal on and waits for the main job to end
     output += chunk.toString();
   });
   const [code] = await once(child, 'close');
-  expect({ code, output }).toEqual({ code: 7, output: '{"command":"train","rest":["wait"]}\nsaved\n' });
+  expect({ code, output }).toEqual({
+    code: 7,
+    output: '{"command":"train","rest":["wait"],"hone":"node dist/src/cli/main.js"}\nsaved\n',
+  });
 });
 
 test('npm start says what is wrong when the packages cannot be installed', () => {

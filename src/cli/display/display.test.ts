@@ -9,6 +9,9 @@ import { liveRenderer } from './live.js';
 import { createStyle } from './stream.js';
 import { Terminal } from './terminal.js';
 
+/** Whoever runs the tests may have another terminal, or none. */
+const XTERM = { TERM: 'xterm' };
+
 /** A pipe that keeps what is written. */
 class Pipe extends Writable {
   text = '';
@@ -31,9 +34,9 @@ function pipe(events: readonly RunEvent[], mode: 'auto' | 'plain' | 'json'): str
 }
 
 /** The terminal after some events. */
-function watch(events: readonly RunEvent[], columns: number): Terminal {
+function watch(events: readonly RunEvent[], columns: number, environment: NodeJS.ProcessEnv = XTERM): Terminal {
   const stream = new Terminal(columns);
-  const display = createDisplay({ stream, mode: 'auto', now: clock(), command: 'hone' });
+  const display = createDisplay({ stream, mode: 'auto', now: clock(), command: 'hone', environment });
   for (const event of events) display.event(event);
   display.close();
   return stream;
@@ -134,7 +137,12 @@ test('a redrawn frame looks as if it were drawn afresh, whatever came before it'
       const now = (): number => time;
       const frame = createFrame(now);
       const terminal = new Terminal(80);
-      const display = liveRenderer(terminal, { columns: () => 80, command: 'hone', now });
+      const display = liveRenderer(terminal, {
+        columns: () => 80,
+        command: 'hone',
+        now,
+        style: createStyle(terminal, XTERM),
+      });
       for (const event of sequence) {
         time++;
         frame.note(event);
@@ -182,17 +190,19 @@ test('a terminal without height for the frame shows its end', () => {
   expect(terminal.text.trimEnd().endsWith(low.text.trim().split('\n').at(-1)!)).toBe(true);
 });
 
+test('a dumb terminal gets plain lines', () => {
+  const stream = new Terminal(80);
+  const display = createDisplay({ stream, mode: 'auto', environment: { TERM: 'dumb' } });
+  for (const event of RUN.slice(0, 2)) display.event(event);
+  display.close();
+  expect(stream.text).toBe(pipe(RUN.slice(0, 2), 'plain'));
+});
+
 test('NO_COLOR leaves the redrawing and drops the colours', () => {
-  const before = process.env.NO_COLOR;
-  try {
-    delete process.env.NO_COLOR;
-    expect(watch(RUN, 80).coloured).toBe(true);
-    process.env.NO_COLOR = '1';
-    expect(watch(RUN, 80).coloured).toBe(false);
-  } finally {
-    if (before === undefined) delete process.env.NO_COLOR;
-    else process.env.NO_COLOR = before;
-  }
+  expect(watch(RUN, 80).coloured).toBe(true);
+  const plain = watch(RUN, 80, { TERM: 'xterm', NO_COLOR: '1' });
+  expect(plain.coloured).toBe(false);
+  expect(plain.text).toBe(watch(RUN, 80).text);
 });
 
 test('what a program or a message holds cannot steer the terminal', () => {
@@ -212,7 +222,13 @@ test('a piped run says after ten silent seconds how far it is', () => {
 /** Reports progress every five seconds to a stream. */
 function pretrain(stream: Pipe | Terminal): Progress {
   let time = 0;
-  const progress = createProgress({ stream, label: 'pretraining', unit: 'batches', now: () => time });
+  const progress = createProgress({
+    stream,
+    label: 'pretraining',
+    unit: 'batches',
+    now: () => time,
+    environment: XTERM,
+  });
   for (; time <= 40; time += 5) progress.update(time * 10, 1000);
   return progress;
 }

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../core/events.js';
 import { liveRenderer } from './live.js';
 import { plainRenderer } from './plain.js';
-import { canRedraw, type DisplayStream } from './stream.js';
+import { canRedraw, createStyle, type DisplayStream } from './stream.js';
 
 export { createProgress, type Progress } from './progress.js';
 export type { DisplayStream } from './stream.js';
@@ -18,6 +18,8 @@ export interface DisplayOptions {
   readonly command?: string;
   /** Seconds on a monotonic clock; only decides when to redraw and what time is left. */
   readonly now?: () => number;
+  /** Read for TERM, NO_COLOR and HONE_COMMAND; the process's own by default. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** Shows a run to whoever watches it. */
@@ -30,15 +32,21 @@ export interface Display {
 /** A display of run events on a stream: redrawn in place, plain lines, or one JSON object a line. */
 export function createDisplay(options: DisplayOptions): Display {
   const { stream } = options;
-  const command = options.command ?? process.env.HONE_COMMAND ?? 'hone';
+  const environment = options.environment ?? process.env;
+  const command = options.command ?? environment.HONE_COMMAND ?? 'hone';
   const now = options.now ?? (() => performance.now() / 1000);
   const write = (line: string): void => void stream.write(`${line}\n`);
-  const mode = options.mode === 'auto' ? (canRedraw(stream) ? 'live' : 'plain') : options.mode;
+  const mode = options.mode === 'auto' ? (canRedraw(stream, environment) ? 'live' : 'plain') : options.mode;
   switch (mode) {
     case 'json':
       return { event: (event) => write(JSON.stringify(event)), close: () => {} };
     case 'live':
-      return liveRenderer(stream, { columns: () => options.columns ?? stream.columns ?? 80, command, now });
+      return liveRenderer(stream, {
+        columns: () => options.columns ?? stream.columns ?? 80,
+        command,
+        now,
+        style: createStyle(stream, environment),
+      });
     case 'plain': {
       const columns = options.columns ?? stream.columns;
       return {

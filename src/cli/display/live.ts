@@ -3,7 +3,7 @@ import type { RunEvent } from '../../core/events.js';
 import { printable } from './format.js';
 import { createFrame } from './frame.js';
 import { summaryLines } from './lines.js';
-import { createStyle, type DisplayStream } from './stream.js';
+import type { DisplayStream, Style } from './stream.js';
 
 /** Shortest time between two drawings that only show progress, seconds. */
 const REDRAW = 0.1;
@@ -11,10 +11,15 @@ const REDRAW = 0.1;
 /** A frame that is redrawn in place on a terminal, followed by the summary. */
 export function liveRenderer(
   stream: DisplayStream,
-  options: { readonly columns: () => number; readonly command: string; readonly now: () => number },
+  options: {
+    readonly columns: () => number;
+    readonly command: string;
+    readonly now: () => number;
+    readonly style: Style;
+  },
 ): { event(event: RunEvent): void; close(): void } {
   const draw = createLogUpdate(stream);
-  const style = createStyle(stream);
+  const { style } = options;
   const frame = createFrame(options.now);
   let height = 0;
   let drawn = Number.NEGATIVE_INFINITY;

@@ -24,10 +24,12 @@ export function createProgress(options: {
   readonly columns?: number;
   /** Seconds on a monotonic clock. */
   readonly now?: () => number;
+  /** Read for TERM; the process's own by default. */
+  readonly environment?: NodeJS.ProcessEnv;
 }): Progress {
   const { stream, label, unit } = options;
   const now = options.now ?? (() => performance.now() / 1000);
-  const draw = canRedraw(stream) ? createLogUpdate(stream) : undefined;
+  const draw = canRedraw(stream, options.environment) ? createLogUpdate(stream) : undefined;
   let last = draw ? Number.NEGATIVE_INFINITY : now();
   /** The first update since the line was opened; the speed is measured from here. */
   let first: { readonly time: number; readonly done: number } | undefined;
