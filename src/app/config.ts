@@ -88,3 +88,6 @@ export const DEFAULTS = {
   keepCheckpoints: 2,
   maxInfraShare: 0.2,
 } as const satisfies Partial<TrainConfig>;
+
+/** Composed operations of the main job's tasks. */
+export const DEFAULT_DIFFICULTY: readonly [number, number] = [1, 3];

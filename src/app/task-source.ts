@@ -5,7 +5,7 @@ import { withPath } from '../core/io.js';
 import { stream } from '../core/seeds.js';
 import type { Task } from '../core/task.js';
 import { shuffled } from '../curriculum/index.js';
-import { readTaskFile, synthTasks, taskAt } from '../tasks/index.js';
+import { readTaskFile, synthTasks, type TaskFile, taskAt } from '../tasks/index.js';
 import type { TaskSourceConfig, TrainConfig } from './config.js';
 
 /** The tasks of a run: an endless indexed supply to train on, and a fixed set to evaluate on. */
@@ -40,6 +40,19 @@ function synthSource(config: Extract<TaskSourceConfig, { kind: 'synth' }>, run: 
   };
 }
 
+/** The tasks of a file, all of them in languages that can be judged here. Errors name the file and the task. */
+export function fileTasks(path: string, onBadLine: 'refuse' | 'skip', judged: readonly string[]): TaskFile {
+  const file = readTaskFile(path, { onBadLine });
+  const foreign = file.tasks.find((task) => !judged.includes(task.language));
+  if (foreign)
+    throw new HoneError(
+      'language_unavailable',
+      `${path}: task ${foreign.id} is in ${foreign.language}, which can't be run here (can: ${judged.join(', ')})`,
+      'Remove these tasks; `hone doctor` shows which languages can be judged.',
+    );
+  return file;
+}
+
 function fileSource(
   config: Extract<TaskSourceConfig, { kind: 'file' }>,
   run: TrainConfig,
@@ -51,14 +64,7 @@ function fileSource(
       `${config.path} is not the file that this run began with`,
       'Restore it, or start a new run.',
     );
-  const { tasks, skipped } = readTaskFile(config.path, { onBadLine: config.onBadLine });
-  const foreign = tasks.find((task) => !judged.includes(task.language));
-  if (foreign)
-    throw new HoneError(
-      'language_unavailable',
-      `${config.path}: task ${foreign.id} is in ${foreign.language}, which can't be run here (can: ${judged.join(', ')})`,
-      'Remove these tasks; `hone doctor` shows which languages can be judged.',
-    );
+  const { tasks, problems } = fileTasks(config.path, config.onBadLine, judged);
   const order = stream(run.seed, 'holdout').shuffle(tasks);
   const heldOut = Math.min(run.evaluationTasks, Math.round(tasks.length * config.holdout));
   const evaluation = heldOut === 0 ? tasks.slice(0, run.evaluationTasks) : order.slice(0, heldOut);
@@ -70,9 +76,8 @@ function fileSource(
       'Lower --holdout.',
     );
   const warnings = [
-    ...(skipped.length > 0
-      ? [`${config.path}: skipped ${skipped.length} broken line(s): ${skipped.slice(0, 10).join(', ')}`]
-      : []),
+    ...problems.slice(0, 10).map((problem) => `skipped ${problem}`),
+    ...(problems.length > 10 ? [`skipped ${problems.length - 10} more broken lines`] : []),
     ...(heldOut === 0 ? ['no task is held out: the pass rates below are measured on training tasks'] : []),
   ];
   return { taskAt: shuffled(training, run.seed), evaluation, split: heldOut === 0 ? 'training' : 'heldout', warnings };

@@ -16,12 +16,11 @@ import { uniform as uniformScheduler } from '../curriculum/index.js';
 import { evaluate } from '../eval/index.js';
 import { clip, tokenMean } from '../loss/index.js';
 import { stepMetrics } from '../monitor/index.js';
-import { loadPolicy } from '../policy/index.js';
 import { binary } from '../reward/index.js';
 import { singleTurn } from '../rollout/index.js';
-import { createVerifier } from '../verify/index.js';
 import { parseTrainConfig, type TrainConfig } from './config.js';
 import { VERSION } from './package.js';
+import { withPolicy } from './session.js';
 import { openTaskSource, type TaskSource } from './task-source.js';
 
 type Emit = (event: RunEvent) => void;
@@ -253,31 +252,12 @@ function lastEvaluation(run: RunDirectory, step: number): EvaluationMetrics {
   return line;
 }
 
-/** Opens the policy and the verifier, runs `body`, and closes both whatever happens. */
-async function withParts(
-  config: TrainConfig,
-  model: string,
-  body: (policy: Policy, verifier: Verifier) => Promise<void>,
-): Promise<void> {
-  const verifier = await createVerifier({ workers: config.workers });
-  try {
-    const policy = await loadPolicy(model, { threads: config.threads });
-    try {
-      await body(policy, verifier);
-    } finally {
-      await policy.close();
-    }
-  } finally {
-    await verifier.close();
-  }
-}
-
 /**
  * Trains a policy in a new run folder and reports through `emit`.
  * Errors: `HoneError` from the model, the tasks, the sandbox, the disk or the optimiser; what was written stays valid.
  */
 export async function startTraining(config: TrainConfig, directory: string, emit: Emit): Promise<void> {
-  await withParts(config, config.model, async (policy, verifier) => {
+  await withPolicy(config, async (policy, verifier) => {
     const source = openTaskSource(config, verifier.languages);
     const run = RunDirectory.create(resolve(directory), {
       version: RUN_VERSION,
@@ -297,7 +277,8 @@ export async function resumeTraining(directory: string, emit: Emit): Promise<voi
   const from = run.checkpoints().at(-1);
   run.rewind(from ?? -1);
   const state = from === undefined ? undefined : run.checkpointState(from);
-  await withParts(config, from === undefined ? config.model : run.checkpoint(from), async (policy, verifier) => {
+  const model = from === undefined ? config.model : run.checkpoint(from);
+  await withPolicy({ ...config, model }, async (policy, verifier) => {
     const source = openTaskSource(config, verifier.languages);
     announce(run, config, policy, verifier, source, emit, from);
     await continueRun(

@@ -1,4 +1,5 @@
 export { describe } from './describe.js';
+export { describedTask, parseExample } from './described.js';
 export { drawSpec } from './draw.js';
 export { type Examination, type Example, examine, passes, type Rejection } from './examine.js';
 export { type ReadOptions, readTaskFile, type TaskFile } from './files/read.js';

@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Parses `3` or `2-4` as a range of difficulties. */
+export function difficultyRange(text: string): [number, number] {
+  const match = /^([1-5])(?:-([1-5]))?$/.exec(text.trim());
+  const low = Number(match?.[1]);
+  const high = Number(match?.[2] ?? match?.[1]);
+  if (!match || low > high) throw new InvalidArgumentError('It must be a range within 1-5, such as 2-4.');
+  return [low, high];
+}
+
+/** Parses an option that takes one of a few words. */
+export function oneOf<T extends string>(...words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((w) => w === text);
+    if (word === undefined) throw new InvalidArgumentError(`It must be one of: ${words.join(', ')}.`);
+    return word;
+  };
+}
+
+/** What a task file's broken line does, from `--skip-bad-lines`. */
+export function onBadLine(skip: true | undefined): 'refuse' | 'skip' {
+  return skip ? 'skip' : 'refuse';
+}
