@@ -29,7 +29,9 @@ export type Examination =
   | { readonly ok: false; readonly rejection: Rejection };
 
 const HIDDEN = 10;
-const MOST_HIDDEN = 16;
+/** A boolean says less than other outputs, so it takes more of them. */
+const HIDDEN_BOOL = 14;
+const MOST_HIDDEN = 20;
 const LONGEST_EXAMPLE = 34;
 
 const textOf = (value: Data): string => JSON.stringify(value);
@@ -83,6 +85,21 @@ function* compressed(spec: Spec, type: Type): Generator<readonly Step[]> {
   if (n > 2) for (const step of singleSteps(spec.input, type)) yield [step];
 }
 
+/** The pipeline with one operation replaced by another of the same type, in every way. */
+function* substituted(spec: Spec): Generator<readonly Step[]> {
+  for (let at = 0; at < spec.steps.length; at++) {
+    const { op: name, k } = spec.steps[at] as Step;
+    const { from, to } = ops[name];
+    for (const op of opsFrom(from)) {
+      if (op === name || ops[op].to !== to) continue;
+      const { constants } = ops[op];
+      const other = k !== undefined && constants.includes(k) ? k : constants[constants.length >> 1];
+      const step: Step = other === undefined ? { op } : { op, k: other };
+      yield spec.steps.map((old, i) => (i === at ? step : old));
+    }
+  }
+}
+
 /** Share of the examples that have the most common output. */
 function largestShare(examples: readonly Example[]): number {
   const counts = new Map<string, number>();
@@ -94,6 +111,15 @@ function largestShare(examples: readonly Example[]): number {
     most = Math.max(most, n);
   }
   return most / examples.length;
+}
+
+/** The examples with true and false taking turns as long as there are both. */
+function alternating(examples: readonly Example[]): Example[] {
+  const yes = examples.filter(({ output }) => output === true);
+  const no = examples.filter(({ output }) => output !== true);
+  const ordered: Example[] = [];
+  for (let i = 0; i < Math.max(yes.length, no.length); i++) ordered.push(...yes.slice(i, i + 1), ...no.slice(i, i + 1));
+  return ordered;
 }
 
 /** Two or three short examples, with different outputs; the first ones are the least trivial. */
@@ -115,13 +141,15 @@ function chooseVisible(pool: readonly Example[], wanted: number): Example[] {
  * Chooses the visible examples and the hidden tests of a spec, or says why it makes no task.
  *
  * The hidden tests fail every trivial program (constants, identity, any pipeline that leaves operations out or does
- * two of them, or all, by a single one) and, where some candidate input can tell, every one-mistake mutant. No hidden input is visible.
+ * two of them, or all, by a single one) and, where some candidate input can tell, every one-mistake mutant and every
+ * pipeline with one operation replaced. No hidden input is visible.
  * A pure function of the spec and `variant`.
  */
 export function examine(spec: Spec, variant = 0): Examination {
   const type = outputType(spec.input, spec.steps);
   if (type === undefined) throw new RangeError(`ill-typed spec ${specKey(spec)}`);
   const random = stream(0, 'tests', specKey(spec), variant);
+  const wanted = type === 'bool' ? HIDDEN_BOOL : HIDDEN;
   const candidates = candidateInputs(spec, random);
   const seen = new Set<string>();
   const evaluate = (inputs: readonly Data[]): Example[] => {
@@ -140,16 +168,15 @@ export function examine(spec: Spec, variant = 0): Examination {
   const visible = chooseVisible(short, spec.steps.length <= 3 && random.next() < 0.3 ? 3 : 2);
   const edge = evaluate(candidates.edge);
   const others = evaluate(candidates.random);
-  if (edge.length + others.length < HIDDEN) return { ok: false, rejection: 'narrow_domain' };
+  if (edge.length + others.length < wanted) return { ok: false, rejection: 'narrow_domain' };
 
-  // The first edge case (empty, zero) and both long inputs always take part.
-  const first = edge.slice(0, 1);
-  const edges = [...first, ...random.shuffle(edge.slice(1)).slice(0, 3)];
-  const hidden = [...edges, ...others.slice(0, HIDDEN - edges.length)];
-  const rest = [...others.slice(HIDDEN - edges.length), ...edge.filter((example) => !edges.includes(example))];
-  while (hidden.length < HIDDEN) hidden.push(rest.pop() as Example);
+  // The first edge case (empty, zero) and the long inputs, which come first among the others, always take part.
+  const edges = [...edge.slice(0, 1), ...random.shuffle(edge.slice(1)).slice(0, 3)];
+  const pool = [...others, ...edge.filter((example) => !edges.includes(example))];
+  const ordered = type === 'bool' ? alternating(pool) : pool;
+  const hidden = [...edges, ...ordered.slice(0, wanted - edges.length)];
+  const rest = ordered.slice(wanted - edges.length);
   if (largestShare(hidden) > (type === 'bool' ? 0.8 : 0.6)) return { ok: false, rejection: 'constant' };
-  if (visible.length < 2) return { ok: false, rejection: 'no_example' };
 
   /** Makes sure that a hidden test tells the pipeline apart, if any candidate can. */
   const caught = (steps: readonly Step[]): boolean => {
@@ -160,8 +187,10 @@ export function examine(spec: Spec, variant = 0): Examination {
     return true;
   };
   if (type === spec.input && !caught([])) return { ok: false, rejection: 'identity' };
+  if (visible.length < 2) return { ok: false, rejection: 'no_example' };
   for (const steps of shorter(spec, type)) if (!caught(steps)) return { ok: false, rejection: 'reducible' };
   for (const steps of compressed(spec, type)) if (!caught(steps)) return { ok: false, rejection: 'reducible' };
   for (const mutant of mutations(spec)) caught(mutant.spec.steps);
+  for (const steps of substituted(spec)) caught(steps);
   return { ok: true, visible, hidden };
 }

@@ -1,11 +1,10 @@
 import type { Stream } from '../core/seeds.js';
 import type { Constant, Data, Spec, Type } from './spec.js';
 
-const words = [
-  'apple', 'banana', 'tree', 'stone', 'sun', 'moon', 'cat', 'dog', 'house', 'note', 'test', 'sea', 'art', 'tea',
-  'level', 'noon', 'eat', 'sky', 'bell', 'toss', 'nest', 'oats', 'rhythm', 'on', 'at', 'a', 'ants', 'seat', 'tent',
-  'Hello', 'Cat', 'SKY', 'blue', 'green', 'top', 'pop', 'gym', 'zoo',
-] as const; // biome-ignore format: a table of words
+const words: readonly string[] = (
+  'apple banana tree stone sun moon cat dog house note test sea art tea level noon eat sky bell toss nest oats rhythm ' +
+  'on at a ants seat tent Hello Cat SKY blue green top pop gym zoo eve mom wow stats'
+).split(' ');
 
 const keyLetters = ['a', 'b', 'c', 'e', 'o', 's', 't', 'n'] as const;
 
@@ -21,6 +20,8 @@ const edges: Readonly<Record<Type, readonly Data[]>> = {
 interface Constants {
   readonly numbers: readonly number[];
   readonly letters: readonly string[];
+  /** Whether upper case in the input matters. */
+  readonly cased: boolean;
 }
 
 function constantsOf(spec: Spec): Constants {
@@ -28,6 +29,7 @@ function constantsOf(spec: Spec): Constants {
   return {
     numbers: all.filter((k) => typeof k === 'number'),
     letters: all.filter((k): k is string => typeof k === 'string' && /\w/.test(k)),
+    cased: spec.steps.some(({ op }) => op === 'lower'),
   };
 }
 
@@ -37,8 +39,9 @@ function number(random: Stream, { numbers }: Constants, low: number, high: numbe
   return low + random.int(high - low + 1);
 }
 
-function word(random: Stream, { letters }: Constants): string {
-  const base = random.pick(words);
+function word(random: Stream, { letters, cased }: Constants): string {
+  let base = random.pick(words);
+  if (cased && random.next() < 0.6) base = base.slice(0, 1).toUpperCase() + base.slice(1);
   if (letters.length === 0 || random.next() < 0.6) return base;
   const letter = random.pick(letters);
   const place = random.int(3);
@@ -106,6 +109,6 @@ export function candidateInputs(spec: Spec, random: Stream): { edge: Data[]; sho
   return {
     edge,
     short: repeat(14, () => drawShort(spec.input, random, constants, spec)),
-    random: repeat(20, (i) => draw(spec.input, random, constants, i < 2)),
+    random: repeat(28, (i) => draw(spec.input, random, constants, i < 2)),
   };
 }

@@ -12,8 +12,9 @@ export interface Op {
   readonly constants: readonly Constant[];
   readonly apply: (value: Data, k: Constant) => Data | undefined;
   /**
-   * Operations that render to the same program once names and constants are abstracted share a family,
-   * so that the splits cannot tell them apart. Default: the operation's own name.
+   * Operations that render to the same program once names and constants are abstracted share a family, and so do an
+   * operation on a value and the same one on each value of a list: the splits cannot tell them apart.
+   * Default: the operation's own name.
    */
   readonly family?: string;
   /** Operations of the same type that a hurried programmer confuses with this one. */
@@ -89,14 +90,17 @@ const table = {
     boundary: 'keepBelow',
   }),
   without: opK('ints', 'ints', bounds, (xs, k) => xs.filter((x) => x !== k)),
-  addEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => x + k), { near: ['subEach', 'mulEach'] }),
-  subEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => x - k), { family: 'addEach', near: ['addEach'] }),
-  mulEach: opK('ints', 'ints', factors, (xs, k) => xs.map((x) => x * k), { near: ['addEach'] }),
-  squareEach: op('ints', 'ints', (xs) => xs.map((x) => x * x)),
-  absEach: op('ints', 'ints', (xs) => xs.map((x) => Math.abs(x))),
-  halveEach: op('ints', 'ints', (xs) => xs.map((x) => Math.floor(x / 2))),
-  capEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => Math.min(x, k)), { near: ['raiseEach'] }),
-  raiseEach: opK('ints', 'ints', bounds, (xs, k) => xs.map((x) => Math.max(x, k)), { near: ['capEach'] }),
+  addEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => x + k), { family: 'add', near: ['subEach', 'mulEach'] }),
+  subEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => x - k), { family: 'add', near: ['addEach'] }),
+  mulEach: opK('ints', 'ints', factors, (xs, k) => xs.map((x) => x * k), { family: 'mul', near: ['addEach'] }),
+  squareEach: op('ints', 'ints', (xs) => xs.map((x) => x * x), { family: 'square' }),
+  absEach: op('ints', 'ints', (xs) => xs.map((x) => Math.abs(x)), { family: 'abs' }),
+  halveEach: op('ints', 'ints', (xs) => xs.map((x) => Math.floor(x / 2)), { family: 'halve' }),
+  capEach: opK('ints', 'ints', small, (xs, k) => xs.map((x) => Math.min(x, k)), { family: 'cap', near: ['raiseEach'] }),
+  raiseEach: opK('ints', 'ints', bounds, (xs, k) => xs.map((x) => Math.max(x, k)), {
+    family: 'raise',
+    near: ['capEach'],
+  }),
   halveEvens: op('ints', 'ints', (xs) => xs.map((x) => (x % 2 === 0 ? x / 2 : x))),
   mulOdds: opK('ints', 'ints', factors, (xs, k) => xs.map((x) => (x % 2 === 0 ? x : x * k)), { near: ['mulEach'] }),
   addIndex: op('ints', 'ints', (xs) => xs.map((x, i) => x + i)),
@@ -224,9 +228,9 @@ const table = {
   keepContaining: opK('strs', 'strs', letters, (ws, k) => ws.filter((w) => w.includes(k)), {
     near: ['keepStarting'],
   }),
-  upperEach: op('strs', 'strs', (ws) => ws.map((w) => w.toUpperCase())),
-  reverseEach: op('strs', 'strs', (ws) => ws.map(reversed)),
-  takeCharsEach: opK('strs', 'strs', few, (ws, k) => ws.map((w) => w.slice(0, k))),
+  upperEach: op('strs', 'strs', (ws) => ws.map((w) => w.toUpperCase()), { family: 'upper' }),
+  reverseEach: op('strs', 'strs', (ws) => ws.map(reversed), { family: 'reverseList' }),
+  takeCharsEach: opK('strs', 'strs', few, (ws, k) => ws.map((w) => w.slice(0, k)), { family: 'take' }),
   reverseStrs: op('strs', 'strs', (ws) => [...ws].reverse(), { family: 'reverseList' }),
   sortStrs: op('strs', 'strs', (ws) => [...ws].sort(byCodeUnit), { family: 'sortUp' }),
   uniqueStrs: op('strs', 'strs', (ws) => [...new Set(ws)], { family: 'unique' }),
@@ -249,8 +253,12 @@ const table = {
   values: op('dict', 'ints', (d) => Object.values(d)),
   keysAbove: opK('dict', 'strs', few, (d, k) => Object.keys(d).filter((key) => (d[key] as number) > k)),
   entriesAbove: opK('dict', 'dict', few, (d, k) => Object.fromEntries(Object.entries(d).filter(([, v]) => v > k))),
-  mulValues: opK('dict', 'dict', factors, (d, k) =>
-    Object.fromEntries(Object.entries(d).map(([key, v]) => [key, v * k])),
+  mulValues: opK(
+    'dict',
+    'dict',
+    factors,
+    (d, k) => Object.fromEntries(Object.entries(d).map(([key, v]) => [key, v * k])),
+    { family: 'mul' },
   ),
   valueOf: opK('dict', 'int', letters, (d, k) => d[k] ?? 0, { family: 'first' }),
   topKey: op('dict', 'str', (d) => Object.keys(d).sort((a, b) => (d[b] as number) - (d[a] as number))[0] ?? ''),

@@ -198,7 +198,7 @@ export const phrases: Readonly<Record<OpName, Phrases>> = {
   },
   firstStr: one('return the first word, or an empty string', "take the first word ('' if empty)"),
   lastStr: one('return the last word, or an empty string', "take the last word ('' if empty)"),
-  longest: one("find the longest word ('' if empty)", 'return the first longest word, or an empty string'),
+  longest: one("find the first longest word ('' if empty)", 'return the first longest word, or an empty string'),
   countStrs: one('count the words', 'return how many words there are', 'return the length of the list'),
   wordCounts: one('count how often each word occurs', 'map each word to its count'),
   wordLengths: one('map each word to its length', 'build a dictionary from word to length'),
@@ -214,8 +214,8 @@ export const phrases: Readonly<Record<OpName, Phrases>> = {
   },
   valueOf: one("return the value of '{k}', or 0", "look up '{k}' (0 if missing)"),
   topKey: one(
-    "return the key with the largest value ('' if empty)",
-    'find the key with the largest value, or an empty string',
+    "return the first key with the largest value ('' if empty)",
+    'find the first key with the largest value, or an empty string',
   ),
   hasKey: one("check whether '{k}' is a key", "tell if there is a key '{k}'"),
 };

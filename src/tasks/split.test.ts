@@ -51,14 +51,15 @@ test('constants and names do not show in the canonical form, operations do', () 
   expect(canonical('xs.filter(x => x > 3)')).not.toBe(canonical('xs.filter(x => x < 3)'));
 });
 
+const canonicalDraws = stream(21, 'canonical');
+const drawn: readonly Spec[] = [1, 2, 3]
+  .flatMap((length) => Array.from({ length: 4000 }, () => drawSpec(canonicalDraws, length)))
+  .filter((spec) => examine(spec).ok);
+
 test.each(Object.values(taskLanguages))(
   'no $id program is in two splits, up to constants, names and writing',
   (language) => {
     const owner = new Map<string, { split: Split; spec: Spec }>();
-    const random = stream(21, 'canonical');
-    const drawn: Spec[] = [1, 2, 3]
-      .flatMap((length) => Array.from({ length: 4000 }, () => drawSpec(random, length)))
-      .filter((spec) => examine(spec).ok);
     const bySplit = { train: 0, validation: 0, heldout: 0 };
     const clashes: string[] = [];
     for (const spec of drawn) {
