@@ -5,8 +5,8 @@
  * into [T, B·heads, D] by a reshape alone, and `FusedMatMul` reads that layout without a transpose.
  *
  * Determinism: every emitted operator must give the same bits for the same inputs and thread count. So no gradient uses
- * `ScatterND(reduction=add)` with repeated indexes (ONNX Runtime runs its updates in parallel, without atomics);
- * `ScatterElements` runs them in order on one thread.
+ * `ScatterND(reduction=add)` with repeated indexes: ONNX Runtime runs its updates in parallel, without atomics
+ * (microsoft/onnxruntime#23396). `ScatterElements` runs them in order on one thread.
  */
 import type { Attributes } from '../onnx/proto.js';
 import type { Graph, Tensor } from './graph.js';
@@ -141,7 +141,7 @@ export function repeatHeads(g: Graph, x: Tensor, kvHeads: number, heads: number,
 }
 
 export interface AttentionShapes {
-  /** int64 constant-like tensor with the values [T, B·heads, D]. */
+  /** int64 tensor with the values [T, B·heads, D]. */
   readonly perHead: Tensor;
   /** Additive mask [T, T]: 0 where a query (row) may look, very negative elsewhere. */
   readonly mask: Tensor;
@@ -151,7 +151,18 @@ export interface AttentionShapes {
 
 /** Softmax(q kᵀ / √D + mask) v for q, k, v [T·B, heads·D] time-major. */
 export function attention(g: Graph, q: Tensor, k: Tensor, v: Tensor, shapes: AttentionShapes): Tensor {
-  const { perHead, mask, heads, headDim } = shapes;
+  const { output, vjp } = attentionParts(g, q, k, v, shapes);
+  return g.record(output, [q, k, v], vjp);
+}
+
+/** Forward pass and gradient of {@link attention}, for composition. */
+function attentionParts(
+  g: Graph,
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  { perHead, mask, heads, headDim }: AttentionShapes,
+): { output: Tensor; vjp: (d: Tensor) => [dq: Tensor, dk: Tensor, dv: Tensor] } {
   const scale = { float: 1 / Math.sqrt(headDim) };
   const flat = g.ints([-1, heads * headDim]);
   const split = (x: Tensor): Tensor => reshape(g, x, perHead);
@@ -164,16 +175,124 @@ export function attention(g: Graph, q: Tensor, k: Tensor, v: Tensor, shapes: Att
   const scores = fusedMatMul(g, q3, k3, { transBatchA: 1, transBatchB: 1, transB: 1, alpha: scale });
   const p = g.emit('Softmax', [g.emit('Add', [scores, mask])], { axis: -1 });
   const o3 = timeMajor(fusedMatMul(g, p, v3, { transBatchB: 1 }));
-  return g.record(reshape(g, o3, flat), [q, k, v], (d) => {
-    const d3 = split(d);
-    const dv = fusedMatMul(g, p, d3, { transA: 1, transBatchB: 1 });
-    const dp = fusedMatMul(g, d3, v3, { transBatchA: 1, transBatchB: 1, transB: 1 });
-    // rowsum(dP ⊙ P) = rowsum(dO ⊙ O), and O has D columns where P has T.
-    const rowSum = timeMajor(g.emit('ReduceSum', [g.emit('Mul', [d3, o3]), g.ints([-1])], { keepdims: 1 }));
-    const ds = g.emit('Mul', [g.emit('Sub', [dp, rowSum]), p]);
-    const dq = fusedMatMul(g, ds, k3, { transBatchB: 1, alpha: scale });
-    const dk = fusedMatMul(g, ds, q3, { transA: 1, transBatchB: 1, alpha: scale });
-    return [dq, dk, dv].map((x) => reshape(g, timeMajor(x), flat));
+  return {
+    output: reshape(g, o3, flat),
+    vjp(d) {
+      const d3 = split(d);
+      const dv = fusedMatMul(g, p, d3, { transA: 1, transBatchB: 1 });
+      const dp = fusedMatMul(g, d3, v3, { transBatchA: 1, transBatchB: 1, transB: 1 });
+      // rowsum(dP ⊙ P) = rowsum(dO ⊙ O), and O has D columns where P has T.
+      const rowSum = timeMajor(g.emit('ReduceSum', [g.emit('Mul', [d3, o3]), g.ints([-1])], { keepdims: 1 }));
+      const ds = g.emit('Mul', [g.emit('Sub', [dp, rowSum]), p]);
+      const dq = fusedMatMul(g, ds, k3, { transBatchB: 1, alpha: scale });
+      const dk = fusedMatMul(g, ds, q3, { transA: 1, transBatchB: 1, alpha: scale });
+      const back = (x: Tensor): Tensor => reshape(g, timeMajor(x), flat);
+      return [back(dq), back(dk), back(dv)];
+    },
+  };
+}
+
+export interface SharedPrefixShapes {
+  readonly heads: number;
+  readonly headDim: number;
+  /** int64 scalars-in-vectors [1]: prefix length, prefixes, members per prefix, tail length. */
+  readonly prefixLength: Tensor;
+  readonly prefixes: Tensor;
+  readonly members: Tensor;
+  readonly tailLength: Tensor;
+  /** Additive masks: causal [P, P] and [T, T], and [prefixes, 1, P] that hides the padding of each prefix. */
+  readonly prefixMask: Tensor;
+  readonly tailMask: Tensor;
+  readonly paddingMask: Tensor;
+}
+
+/**
+ * Causal attention where several tails continue one prefix: q, k, v [N, heads·D] hold the rows of the prefixes
+ * (time-major [P, prefixes]), then those of the tails (time-major [T, prefixes·members], members of a prefix adjacent).
+ * A prefix is computed once for all its tails; its gradient sums over them.
+ */
+export function sharedPrefixAttention(g: Graph, q: Tensor, k: Tensor, v: Tensor, shapes: SharedPrefixShapes): Tensor {
+  const { heads, headDim, prefixLength, prefixes, members, tailLength } = shapes;
+  const scale = { float: 1 / Math.sqrt(headDim) };
+  const head = g.ints([heads]);
+  const dim = g.ints([headDim]);
+  const flat = g.ints([-1, heads * headDim]);
+  const concat = (parts: readonly Tensor[], axis = 0): Tensor => g.emit('Concat', parts, { axis });
+  const product = (a: Tensor, b: Tensor): Tensor => g.emit('Mul', [a, b]);
+
+  const prefixRows = product(prefixLength, prefixes);
+  const prefixHeads = product(prefixes, head);
+  const prefixShape = concat([prefixLength, prefixHeads, dim]);
+  const rows = (x: Tensor, from: Tensor, to: Tensor): Tensor => g.emit('Slice', [x, from, to, g.ints([0])]);
+  const prefixOf = (x: Tensor): Tensor => rows(x, g.ints([0]), prefixRows);
+  const tailOf = (x: Tensor): Tensor => rows(x, prefixRows, g.ints([2 ** 31 - 1]));
+
+  // Tails as [prefixes·heads, members·T, D]: then the product with the prefix is one matrix product per head, and a
+  // reshape to [prefixes·heads·members, T, D] gives the products of each tail with itself.
+  const tailShape = concat([tailLength, prefixes, members, head, dim]);
+  const headMajor = concat([prefixes, head, members, tailLength, dim]);
+  const together = concat([prefixHeads, product(members, tailLength), dim]);
+  const apart = concat([product(prefixHeads, members), tailLength, dim]);
+  const toHeads = (x: Tensor): Tensor => g.emit('Transpose', [reshape(g, x, tailShape)], { perm: [1, 3, 2, 0, 4] });
+  const toRows = (x: Tensor): Tensor =>
+    reshape(g, g.emit('Transpose', [reshape(g, x, headMajor)], { perm: [3, 0, 2, 1, 4] }), flat);
+  const both = (x: Tensor): { together: Tensor; apart: Tensor } => {
+    const byHead = toHeads(x);
+    return { together: reshape(g, byHead, together), apart: reshape(g, byHead, apart) };
+  };
+
+  const [qP, kP, vP] = [q, k, v].map(prefixOf) as [Tensor, Tensor, Tensor];
+  const prefix = attentionParts(g, qP, kP, vP, { perHead: prefixShape, mask: shapes.prefixMask, heads, headDim });
+  const kP3 = reshape(g, kP, prefixShape);
+  const vP3 = reshape(g, vP, prefixShape);
+  const qT = both(tailOf(q));
+  const kT = both(tailOf(k)).apart;
+  const vT = both(tailOf(v)).apart;
+
+  const toPrefix = fusedMatMul(g, qT.together, kP3, { transBatchB: 1, transB: 1, alpha: scale });
+  const perPrefix = concat([prefixes, g.ints([-1]), prefixLength]);
+  const masked = g.emit('Add', [reshape(g, toPrefix, perPrefix), shapes.paddingMask]);
+  const perTail = concat([product(prefixHeads, members), tailLength, prefixLength]);
+  const toTail = g.emit('Add', [fusedMatMul(g, qT.apart, kT, { transB: 1, alpha: scale }), shapes.tailMask]);
+  const p = g.emit('Softmax', [concat([reshape(g, masked, perTail), toTail], -1)], { axis: -1 });
+  const columns = (from: Tensor, to: Tensor): Tensor => g.emit('Slice', [p, from, to, g.ints([2])]);
+  const pPrefix = reshape(
+    g,
+    columns(g.ints([0]), prefixLength),
+    concat([prefixHeads, product(members, tailLength), prefixLength]),
+  );
+  const pTail = columns(prefixLength, g.ints([2 ** 31 - 1]));
+  const oT = g.emit('Add', [
+    reshape(g, fusedMatMul(g, pPrefix, vP3, { transBatchB: 1 }), apart),
+    fusedMatMul(g, pTail, vT, {}),
+  ]);
+  const output = concat([prefix.output, toRows(oT)]);
+
+  return g.record(output, [q, k, v], (d) => {
+    const [dqP, dkP, dvP] = prefix.vjp(prefixOf(d));
+    const dT = both(tailOf(d));
+    const rowSum = g.emit('ReduceSum', [g.emit('Mul', [dT.apart, oT]), g.ints([-1])], { keepdims: 1 });
+    const rowSumTogether = reshape(g, rowSum, concat([prefixHeads, g.ints([-1, 1])]));
+    const softmaxBack = (dp: Tensor, sum: Tensor, weights: Tensor): Tensor =>
+      g.emit('Mul', [g.emit('Sub', [dp, sum]), weights]);
+    const dsPrefix = softmaxBack(
+      fusedMatMul(g, dT.together, vP3, { transBatchB: 1, transB: 1 }),
+      rowSumTogether,
+      pPrefix,
+    );
+    const dsTail = softmaxBack(fusedMatMul(g, dT.apart, vT, { transB: 1 }), rowSum, pTail);
+    const dqT = g.emit('Add', [
+      reshape(g, fusedMatMul(g, dsPrefix, kP3, { transBatchB: 1, alpha: scale }), apart),
+      fusedMatMul(g, dsTail, kT, { alpha: scale }),
+    ]);
+    const dkT = fusedMatMul(g, dsTail, qT.apart, { transA: 1, alpha: scale });
+    const dvT = fusedMatMul(g, pTail, dT.apart, { transA: 1 });
+    /** Adds what the tails send back, [prefixes·heads, P, D], to the prefix's own gradient [P·prefixes, heads·D]. */
+    const withTails = (own: Tensor, fromTails: Tensor): Tensor =>
+      g.emit('Add', [own, reshape(g, g.emit('Transpose', [fromTails], { perm: [1, 0, 2] }), flat)]);
+    const dkPrefix = withTails(dkP, fusedMatMul(g, dsPrefix, qT.together, { transA: 1, alpha: scale }));
+    const dvPrefix = withTails(dvP, fusedMatMul(g, pPrefix, dT.together, { transA: 1 }));
+    return [concat([dqP, toRows(dqT)]), concat([dkPrefix, toRows(dkT)]), concat([dvPrefix, toRows(dvT)])];
   });
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TrainSequence } from '../../core/policy.js';
 import { stream } from '../../core/seeds.js';
+import { packBatches, packItem } from '../runtime/batch.js';
 import type { Engine } from '../runtime/engine.js';
 import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../testing.js';
 
@@ -16,23 +17,46 @@ describe.each(CONFIGS)('%s', (_, config) => {
   });
   afterAll(() => engine.release());
 
-  const sequences = (): TrainSequence[] =>
+  const sequenceOf = (promptIds: number[], length: number, i: number): TrainSequence => {
+    const random = stream(3, 'weights', i);
+    return {
+      promptIds,
+      completionIds: randomIds(config, length, 'c', i),
+      // Some targets are masked.
+      tokenGradients: Float32Array.from({ length }, (_, t) => (t === 2 ? 0 : random.normal())),
+    };
+  };
+  /** Different prompts, of different lengths. */
+  const singles = (): TrainSequence[] =>
     [
       [3, 6],
       [7, 4],
       [1, 9],
-    ].map(([prompt, completion], i) => {
-      const random = stream(3, 'weights', i);
-      return {
-        promptIds: randomIds(config, prompt!, 'p', i),
-        completionIds: randomIds(config, completion!, 'c', i),
-        // Some targets are masked.
-        tokenGradients: Float32Array.from({ length: completion! }, (_, t) => (t === 2 ? 0 : random.normal())),
-      };
-    });
+    ].map(([prompt, completion], i) => sequenceOf(randomIds(config, prompt!, 'p', i), completion!, i));
+  /** Groups of different sizes that share a prompt; one prompt has a single token, hence an empty prefix. */
+  const groups = (): TrainSequence[] =>
+    [
+      [9, 3],
+      [6, 2],
+      [1, 3],
+    ].flatMap(([prompt, members], i) =>
+      Array.from({ length: members! }, (_, k) =>
+        sequenceOf(randomIds(config, prompt!, 'g', i), 2 + ((3 * k + i) % 5), 10 * i + k),
+      ),
+    );
+  const BATCHES = [
+    ['whole', singles],
+    ['shared', groups],
+  ] as const;
+  const layoutOf = (batch: readonly TrainSequence[]): string[] =>
+    packBatches(
+      batch.map((s, i) => packItem(s, i, s.tokenGradients)),
+      2048,
+    ).map(({ layout }) => layout);
 
-  test('every parameter gradient of the whole loss equals finite differences', async () => {
-    const batch = sequences();
+  test.each(BATCHES)('in the %s layout every parameter gradient equals finite differences', async (layout, make) => {
+    const batch = make();
+    expect(layoutOf(batch)).toEqual([layout]);
     const objective = async (): Promise<number> => {
       const scores = await engine.score(batch);
       let total = 0;
@@ -44,7 +68,7 @@ describe.each(CONFIGS)('%s', (_, config) => {
       return total;
     };
     const { loss, tokens } = await engine.accumulate(batch);
-    expect(tokens).toBe(6 + 4 + 9 - 3);
+    expect(tokens).toBe(batch.reduce((n, s) => n + s.tokenGradients.filter((w) => w !== 0).length, 0));
     expect(Math.abs(loss - (await objective()))).toBeLessThan(1e-4);
 
     for (const { name } of engine.store.specs) {
@@ -74,8 +98,8 @@ describe.each(CONFIGS)('%s', (_, config) => {
     }
   });
 
-  test('padding and the company in a batch change nothing but rounding', async () => {
-    const batch = sequences();
+  test.each(BATCHES)('in the %s layout the company in a batch changes nothing but rounding', async (_layout, make) => {
+    const batch = make();
     await engine.accumulate(batch);
     const together = engine.store.specs.map(({ name }) => engine.store.view('g', name).slice());
     const alone = together.map((g) => new Float64Array(g.length));
@@ -100,7 +124,7 @@ describe.each(CONFIGS)('%s', (_, config) => {
   });
 
   test('the future does not reach the past', async () => {
-    const [a] = sequences();
+    const [a] = singles();
     const changed = { ...a!, completionIds: [...a!.completionIds.slice(0, -1), (a!.completionIds.at(-1)! % 18) + 1] };
     const [before] = await engine.score([a!]);
     const [after] = await engine.score([changed]);

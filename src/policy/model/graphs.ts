@@ -1,5 +1,5 @@
 /**
- * The four graphs of the engine. All take every parameter as an input under its Hugging Face key.
+ * The graphs of the engine: train and score (each for two layouts of the batch), prefill, decode. All take every parameter as an input under its Hugging Face key.
  *
  * Dimensions: T positions, B sequences, N = T·B, M selected rows, V vocabulary, L layers, D head size.
  * Sequences are padded on the right; causal masking keeps padding from reaching any position that counts.
@@ -15,6 +15,7 @@ import {
   reshape,
   rope,
   selectRows,
+  sharedPrefixAttention,
   sum,
 } from '../graph/ops.js';
 import type { DecoderConfig } from './config.js';
@@ -33,20 +34,33 @@ export const MASKED = -1e9;
 
 type OnKeyValue = (layer: number, k: Tensor, v: Tensor) => void;
 
+/** How sequences lie in a batch: each whole, or tails that share the prefix before them. */
+export type BatchLayout = 'whole' | 'shared';
+
+const INT64 = { dtype: 'int64' } as const;
+
+/** Dimension `axis` of x as an int64 vector of one element. */
+function dimension(g: Graph, x: Tensor, axis: number): Tensor {
+  return g.emit('Slice', [g.emit('Shape', [x], {}, INT64), g.ints([axis]), g.ints([axis + 1])]);
+}
+
+/** Additive mask [length, length]: 0 on and below the diagonal. */
+function causalMask(g: Graph, length: Tensor): Tensor {
+  const ones = g.emit('Expand', [g.floats(1), g.emit('Concat', [length, length], { axis: 0 })]);
+  return g.emit('Mul', [g.emit('Trilu', [ones, g.ints(1)], { upper: 1 }), g.floats(MASKED)]);
+}
+
 /** Whole sequences: declares `ids` (int32 [T, B]) and gives the hidden states [N, C]. */
-function sequenceStates(g: Graph, config: DecoderConfig, weights: Weights, onKeyValue?: OnKeyValue): Tensor {
+function wholeStates(g: Graph, config: DecoderConfig, weights: Weights, onKeyValue?: OnKeyValue): Tensor {
   const { num_attention_heads: heads, num_key_value_heads: kvHeads, head_dim: headDim } = config;
   const ids = g.input('ids', 'int32', ['T', 'B']);
-  const shape = g.emit('Shape', [ids], {}, { dtype: 'int64' });
-  const length = g.emit('Slice', [shape, g.ints([0]), g.ints([1])]);
-  const batch = g.emit('Slice', [shape, g.ints([1]), g.ints([2])]);
-  const perHead = g.emit('Concat', [length, g.emit('Mul', [batch, g.ints([heads])]), g.ints([headDim])], { axis: 0 });
-  const square = g.emit('Concat', [length, length], { axis: 0 });
-  const ones = g.emit('Expand', [g.floats(1), square]);
-  const mask = g.emit('Mul', [g.emit('Trilu', [ones, g.ints(1)], { upper: 1 }), g.floats(MASKED)]);
+  const length = dimension(g, ids, 0);
+  const batchHeads = g.emit('Mul', [dimension(g, ids, 1), g.ints([heads])]);
+  const perHead = g.emit('Concat', [length, batchHeads, g.ints([headDim])], { axis: 0 });
+  const mask = causalMask(g, length);
   const range = g.emit('Range', [g.ints(0), g.emit('Squeeze', [length]), g.ints(1)]);
-  const positions = reshape(g, g.emit('Expand', [reshape(g, range, g.ints([-1, 1])), shape]), g.ints([-1, 1]));
-  const tables = ropeTables(g, config, positions);
+  const grid = g.emit('Expand', [column(g, range), g.emit('Shape', [ids], {}, INT64)]);
+  const tables = ropeTables(g, config, column(g, grid));
 
   const attend: Attend = (layer, q, k, v) => {
     const turned = rope(g, k, tables, kvHeads, headDim);
@@ -59,10 +73,47 @@ function sequenceStates(g: Graph, config: DecoderConfig, weights: Weights, onKey
       { perHead, mask, heads, headDim },
     );
   };
-  return hiddenStates(g, config, weights, reshape(g, ids, g.ints([-1])), attend);
+  return hiddenStates(g, config, weights, vector(g, ids), attend);
 }
 
-/** Declares `rows` (int64 [M]: t·B + b of each position whose next token is a target) and gives their logits [M, V]. */
+/**
+ * Sequences that share prefixes: declares `prefix_ids` (int32 [P, prefixes]), `tail_ids` (int32 [T, prefixes·members]),
+ * `padding_mask` (float32 [prefixes, 1, P]) and `positions` (int64 [N, 1]); gives the hidden states [N, C] of the
+ * prefixes' rows, then the tails'. P ≥ 1: a prefix may be all padding, but not of length zero (see `decodeGraph`).
+ */
+function sharedStates(g: Graph, config: DecoderConfig, weights: Weights): Tensor {
+  const { num_attention_heads: heads, num_key_value_heads: kvHeads, head_dim: headDim } = config;
+  const prefixIds = g.input('prefix_ids', 'int32', ['P', 'prefixes']);
+  const tailIds = g.input('tail_ids', 'int32', ['T', 'tails']);
+  const paddingMask = g.input('padding_mask', 'float32', ['prefixes', 1, 'P']);
+  const tables = ropeTables(g, config, g.input('positions', 'int64', ['N', 1]));
+  const prefixLength = dimension(g, prefixIds, 0);
+  const prefixes = dimension(g, prefixIds, 1);
+  const tailLength = dimension(g, tailIds, 0);
+  const shapes = {
+    heads,
+    headDim,
+    prefixLength,
+    prefixes,
+    members: g.emit('Div', [dimension(g, tailIds, 1), prefixes]),
+    tailLength,
+    prefixMask: causalMask(g, prefixLength),
+    tailMask: causalMask(g, tailLength),
+    paddingMask,
+  };
+  const attend: Attend = (_, q, k, v) =>
+    sharedPrefixAttention(
+      g,
+      rope(g, q, tables, heads, headDim),
+      repeatHeads(g, rope(g, k, tables, kvHeads, headDim), kvHeads, heads, headDim),
+      repeatHeads(g, v, kvHeads, heads, headDim),
+      shapes,
+    );
+  const ids = g.emit('Concat', [vector(g, prefixIds), vector(g, tailIds)], { axis: 0 });
+  return hiddenStates(g, config, weights, ids, attend);
+}
+
+/** Declares `rows` (int64 [M]: the distinct rows whose next token is a target) and gives their logits [M, V]. */
 function selectedLogits(g: Graph, config: DecoderConfig, weights: Weights, states: Tensor): Tensor {
   return outputLogits(g, config, weights, selectRows(g, states, g.input('rows', 'int64', ['M'])));
 }
@@ -71,13 +122,15 @@ const column = (g: Graph, x: Tensor): Tensor => reshape(g, x, g.ints([-1, 1]));
 const vector = (g: Graph, x: Tensor): Tensor => reshape(g, x, g.ints([-1]));
 
 /**
- * Inputs `ids`, `rows`, `targets` (int64 [M]), `weights` (float32 [M], ∂L/∂ln π).
+ * Inputs: those of the layout (`ids`, or see {@link sharedStates}), `rows` and `targets` (int64 [M]), `weights`
+ * (float32 [M], ∂L/∂ln π).
  * Outputs `loss` = Σ weights·logp (scalar), `logp` [M], and `grad.<parameter>` for every parameter.
  */
-export function trainGraph(config: DecoderConfig): Graph {
+export function trainGraph(config: DecoderConfig, layout: BatchLayout): Graph {
   const g = new Graph();
   const weights = declareWeights(g, config, true);
-  const logits = selectedLogits(g, config, weights, sequenceStates(g, config, weights));
+  const states = (layout === 'shared' ? sharedStates : wholeStates)(g, config, weights);
+  const logits = selectedLogits(g, config, weights, states);
   const { chosen } = logprob(g, logits, column(g, g.input('targets', 'int64', ['M'])));
   const loss = sum(g, mul(g, chosen, column(g, g.input('weights', 'float32', ['M']))));
   const gradient = g.backward(loss);
@@ -91,11 +144,12 @@ export function trainGraph(config: DecoderConfig): Graph {
   return g;
 }
 
-/** Inputs `ids`, `rows`, `targets`; outputs `logp` [M] and `entropy` [M] in nats. */
-export function scoreGraph(config: DecoderConfig): Graph {
+/** Inputs: those of the layout, `rows`, `targets`; outputs `logp` [M] and `entropy` [M] in nats. */
+export function scoreGraph(config: DecoderConfig, layout: BatchLayout): Graph {
   const g = new Graph();
   const weights = declareWeights(g, config, false);
-  const logits = selectedLogits(g, config, weights, sequenceStates(g, config, weights));
+  const states = (layout === 'shared' ? sharedStates : wholeStates)(g, config, weights);
+  const logits = selectedLogits(g, config, weights, states);
   const { all, chosen } = logprob(g, logits, column(g, g.input('targets', 'int64', ['M'])));
   g.output(vector(g, chosen), 'logp', ['M']);
   g.output(entropy(g, all), 'entropy', ['M']);
@@ -119,7 +173,7 @@ export function prefillGraph(config: DecoderConfig): Graph {
   const g = new Graph();
   const weights = declareWeights(g, config, false);
   const width = config.num_key_value_heads * config.head_dim;
-  const states = sequenceStates(g, config, weights, (layer, k, v) => {
+  const states = wholeStates(g, config, weights, (layer, k, v) => {
     g.output(k, keyName(layer), ['N', width]);
     g.output(v, valueName(layer), ['N', width]);
   });

@@ -74,8 +74,8 @@ export class Engine {
       logprobs: new Float32Array(s.completionIds.length),
       entropies: new Float32Array(s.completionIds.length),
     }));
-    const program = await this.program('score');
     for (const batch of this.pack(sequences)) {
+      const program = await this.program(`score ${batch.layout}`);
       const outputs = await program.run({ ...(await this.weightFeeds()), ...(await batchFeeds(batch, false)) });
       const logprobs = floatsOf(outputs, 'logp');
       const entropies = floatsOf(outputs, 'entropy');
@@ -91,16 +91,16 @@ export class Engine {
 
   /** Gathers Σ tokenGradient · ∂ln π/∂θ over all sequences into the store. Returns the linearised loss. */
   async accumulate(sequences: readonly TrainSequence[]): Promise<{ loss: number; tokens: number }> {
-    const program = await this.program('train');
     this.store.clearGradients();
     let loss = 0;
     let tokens = 0;
     const outputs = ['loss', ...this.weightNames.map(gradientName)];
     for (const batch of this.pack(sequences, (i) => sequences[i]?.tokenGradients)) {
+      const program = await this.program(`train ${batch.layout}`);
       const values = await program.run({ ...(await this.weightFeeds()), ...(await batchFeeds(batch, true)) }, outputs);
       for (const name of this.weightNames) this.store.accumulate(name, floatsOf(values, gradientName(name)));
       loss += floatsOf(values, 'loss')[0] ?? 0;
-      tokens += batch.targets.length;
+      tokens += batch.count;
     }
     return { loss, tokens };
   }
@@ -156,15 +156,21 @@ export class Engine {
   }
 }
 
-const GRAPHS = { train: trainGraph, score: scoreGraph, prefill: prefillGraph, decode: decodeGraph } as const;
+const GRAPHS = {
+  'train whole': (config: DecoderConfig) => trainGraph(config, 'whole'),
+  'train shared': (config: DecoderConfig) => trainGraph(config, 'shared'),
+  'score whole': (config: DecoderConfig) => scoreGraph(config, 'whole'),
+  'score shared': (config: DecoderConfig) => scoreGraph(config, 'shared'),
+  prefill: prefillGraph,
+  decode: decodeGraph,
+} as const;
 
 async function batchFeeds(batch: MicroBatch, train: boolean): Promise<Feeds> {
   const { Tensor } = await loadRuntime();
-  const count = batch.targets.length;
-  return {
-    ids: new Tensor('int32', batch.ids, [batch.length, batch.batch]),
-    rows: new Tensor('int64', batch.rows, [count]),
-    targets: new Tensor('int64', batch.targets, [count]),
-    ...(train ? { weights: new Tensor('float32', batch.weights, [count]) } : {}),
-  };
+  const feeds: Record<string, OrtTensor> = {};
+  for (const [name, { type, data, shape }] of Object.entries(batch.feeds)) {
+    // A graph refuses feeds that it does not declare.
+    if (train || name !== 'weights') feeds[name] = new Tensor(type, data, shape);
+  }
+  return feeds;
 }

@@ -3,7 +3,7 @@ import type { Completion, SampleOptions, SampleRequest } from '../../core/policy
 import { type Stream, stream } from '../../core/seeds.js';
 import type { DecoderConfig } from '../model/config.js';
 import { keyName, MASKED, pastKeyName, pastValueName, valueName } from '../model/graphs.js';
-import { checkSequence } from './batch.js';
+import { checkSequence, timeMajor } from './batch.js';
 import { type BufferPool, KeyValueCache } from './cache.js';
 import { type Feeds, floatsOf, loadRuntime, type Outputs, type Program } from './program.js';
 
@@ -222,16 +222,9 @@ function prefillBatches(prompts: readonly (readonly number[])[], maxTokens: numb
 
 async function promptFeeds(prompts: readonly (readonly number[])[]): Promise<Feeds> {
   const { Tensor } = await loadRuntime();
-  const batch = prompts.length;
-  const length = Math.max(...prompts.map((p) => p.length));
-  const ids = new Int32Array(length * batch);
-  prompts.forEach((prompt, b) => {
-    prompt.forEach((id, t) => {
-      ids[t * batch + b] = id;
-    });
-  });
-  const rows = BigInt64Array.from(prompts, (prompt, b) => BigInt((prompt.length - 1) * batch + b));
-  return { ids: new Tensor('int32', ids, [length, batch]), rows: new Tensor('int64', rows, [batch]) };
+  const { data, shape } = timeMajor(prompts);
+  const rows = BigInt64Array.from(prompts, (prompt, b) => BigInt((prompt.length - 1) * prompts.length + b));
+  return { ids: new Tensor('int32', data, shape), rows: new Tensor('int64', rows, [prompts.length]) };
 }
 
 /** Inverse-CDF draw from row `row` of probabilities [B, V]. Errors: `nan_probability`. */
