@@ -1,0 +1,231 @@
+import type { QuickJSHandle } from 'quickjs-emscripten';
+import type { Assertion, Failure, Limits } from '../sandbox.js';
+import type { Engine } from './engine.js';
+import { JUDGE } from './guest.js';
+import { Crash, Halt, Interpreter, type Stopped } from './interpreter.js';
+import type { Job, Outcome, WireOutcome } from './protocol.js';
+
+const IDENTIFIER =
+  /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u;
+
+const failed = (failure: Failure, stdout = ''): Outcome => ({ failure, calls: [], assertions: [], stdout });
+
+const asFailure = (halt: Halt): Failure => ({
+  verdict: halt.stopped.kind === 'limit' ? halt.stopped.limit : 'runtime_error',
+  message: halt.message,
+});
+
+const asOutcome = (stopped: Stopped, message: string): WireOutcome =>
+  stopped.kind === 'limit' ? { kind: 'limit', limit: stopped.limit, message } : { kind: 'threw', message };
+
+/** Evaluates the program; returns its entry point, or why there is none. */
+function load(program: Interpreter, source: string, entryPoint: string): QuickJSHandle | Failure {
+  try {
+    program.evaluate(source, 'program.js').dispose();
+    program.drain();
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    const { stopped } = error;
+    // A program can throw a SyntaxError of its own; it is a compile error only if the source itself does not parse.
+    const suspect = stopped.kind === 'threw' && (stopped.name === 'SyntaxError' || stopped.text === 'stack overflow');
+    if (suspect && !program.parses(source)) return { verdict: 'compile_error', message: error.message };
+    return asFailure(error);
+  }
+  const root = entryPoint.split('.')[0] as string;
+  const exported = `module.exports.${entryPoint}`;
+  try {
+    const entry = program.evaluate(
+      `typeof ${root} !== 'undefined' ? ${entryPoint} : typeof module === 'object' ? typeof module.exports === 'function' ? module.exports : ${exported} : undefined`,
+      'entry.js',
+    );
+    if (program.context.typeof(entry) === 'function') return program.keep(entry);
+    entry.dispose();
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    return asFailure(error);
+  }
+  return { verdict: 'runtime_error', message: `the program defines no function ${entryPoint}` };
+}
+
+const isFailure = (loaded: QuickJSHandle | Failure): loaded is Failure => 'verdict' in loaded;
+
+function runCalls(
+  program: Interpreter,
+  entry: QuickJSHandle,
+  calls: readonly string[],
+  stopOnThrow: boolean,
+): WireOutcome[] {
+  const outcomes: WireOutcome[] = [];
+  for (const args of calls) {
+    try {
+      outcomes.push({ kind: 'returned', text: program.apply(entry, args).text });
+    } catch (error) {
+      if (!(error instanceof Halt)) throw error;
+      outcomes.push(asOutcome(error.stopped, error.message));
+      if (error.stopped.kind === 'limit' || stopOnThrow) break;
+    }
+  }
+  return outcomes;
+}
+
+/**
+ * Runs trusted test code in an interpreter of its own, in a WebAssembly instance of its own. The entry point is there
+ * a host function that carries wire texts to the program's interpreter and back, so that neither the assertions nor
+ * the expected values are ever in the program's memory.
+ */
+function runJudge(
+  judge: Interpreter,
+  program: Interpreter,
+  entry: QuickJSHandle,
+  job: { readonly source: string; readonly helpers: string; readonly entryPoint: string },
+): { readonly failure?: Failure; readonly assertions: Assertion[] } {
+  const assertions: Assertion[] = [];
+  let programFailure: Failure | undefined;
+  let crash: Crash | undefined;
+  let lastThrow: Failure | undefined;
+  const { context } = judge;
+
+  const call = (argsText: string): string => {
+    try {
+      const { text, promised } = program.apply(entry, argsText);
+      return (promised ? 'p' : 'v') + text;
+    } catch (error) {
+      if (error instanceof Halt && error.stopped.kind === 'threw') {
+        lastThrow = asFailure(error);
+        return `e${JSON.stringify([error.stopped.name, error.stopped.text])}`;
+      }
+      if (error instanceof Crash) crash = error;
+      else if (error instanceof Halt) programFailure = asFailure(error);
+      judge.halt('time_limit');
+      throw error;
+    }
+  };
+
+  let blame: QuickJSHandle | undefined;
+  let failure: Failure | undefined;
+  try {
+    if (job.helpers.trim() !== '') judge.evaluate(job.helpers, 'helpers.js').dispose();
+    const install = judge.keep(judge.evaluate(JUDGE, 'judge.js'));
+    const callFunction = judge.keep(
+      context.newFunction('call', (text) => context.newString(call(context.getString(text)))),
+    );
+    const record = judge.keep(
+      context.newFunction('record', (passed, message) => {
+        const text = JSON.parse(context.getString(message)) as string;
+        assertions.push({ passed: context.eq(passed, context.true), message: text });
+      }),
+    );
+    const name = judge.keep(context.newString(job.entryPoint));
+    const installed = judge.keep(judge.call(install, judge.codec.object, callFunction, record, name));
+    blame = judge.keep(context.getProp(installed, 'blame'));
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    return { failure: badTests(`the task's helpers do not run: ${error.message}`), assertions };
+  }
+
+  const report = (halt: Halt, source: string): Failure | undefined => {
+    if (halt.stopped.kind === 'limit')
+      return { verdict: halt.stopped.limit, message: `${halt.message} in the test code` };
+    if (source === 'program') return { verdict: 'runtime_error', message: halt.message };
+    if (source === 'assertion') return undefined; // Recorded already.
+    if (source === 'tests') return badTests(`the test code does not run: ${halt.message}`);
+    return { verdict: 'wrong_answer', message: `the test code threw on what the program returned: ${halt.message}` };
+  };
+
+  try {
+    const result = judge.attempt(job.source, 'tests.js');
+    if (result.error) {
+      failure = explain(result.error);
+    } else {
+      judge.keep(result.value);
+      const jobs = judge.drain();
+      const state = judge.promiseState(result.value);
+      if (state.type === 'rejected') failure = explain(state.error);
+      else if (state.type === 'fulfilled' && state.notAPromise !== true) judge.keep(state.value);
+      // In asynchronous test code a program's error may be lost in a promise that nobody reads.
+      if (jobs > 0) failure ??= lastThrow;
+    }
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    failure = report(error, 'other');
+  }
+  if (crash !== undefined) throw crash;
+  if (programFailure !== undefined) return { failure: programFailure, assertions };
+  if (failure !== undefined) return { failure, assertions };
+  if (assertions.length === 0) return { failure: badTests('the test code asserted nothing'), assertions };
+  return { assertions };
+
+  function explain(error: QuickJSHandle): Failure | undefined {
+    let source = 'other';
+    if (judge.halted === undefined) {
+      const word = judge.call(blame as QuickJSHandle, error);
+      source = context.getString(word);
+      word.dispose();
+    }
+    return report(judge.thrown(error), source);
+  }
+}
+
+function badTests(message: string): Failure {
+  return {
+    verdict: 'infra_error',
+    code: 'bad_tests',
+    message,
+    hint: "this says nothing about the program; correct the task's hidden tests or drop the task",
+  };
+}
+
+/** The interpreters' WebAssembly instances of one worker: programs and judges never share a linear memory. */
+export interface Engines {
+  program: Engine;
+  judge: Engine;
+}
+
+/** Limits of test code: generous, as it is trusted; they stop test loops that a program's answer has made endless. */
+const judgeLimits = (limits: Limits): Limits => ({
+  cpuMs: limits.cpuMs + 2000,
+  memoryBytes: limits.memoryBytes + 64 * 2 ** 20,
+  stackBytes: limits.stackBytes,
+  outputBytes: limits.outputBytes,
+});
+
+function attempt(engines: Engines, job: Job): Outcome {
+  const program = new Interpreter(engines.program, job.limits);
+  let judge: Interpreter | undefined;
+  try {
+    const entry = load(program, job.source, job.entryPoint);
+    if (isFailure(entry)) return failed(entry, program.stdout);
+    if (job.work.kind === 'calls') {
+      const calls = runCalls(program, entry, job.work.calls, job.work.stopOnThrow);
+      return { calls, assertions: [], stdout: program.stdout };
+    }
+    judge = new Interpreter(engines.judge, judgeLimits(job.limits));
+    const judged = runJudge(judge, program, entry, { ...job.work, entryPoint: job.entryPoint });
+    return { ...judged, calls: [], stdout: program.stdout };
+  } finally {
+    judge?.dispose();
+    program.dispose();
+  }
+}
+
+/**
+ * Runs one program. When it crashes the interpreter (an exception through C frames), it is run once more in a fresh
+ * instance, as an earlier program may have left the old one unsound; a second crash is the program's own doing.
+ */
+export async function execute(engines: Engines, job: Job): Promise<Outcome> {
+  if (!IDENTIFIER.test(job.entryPoint)) {
+    return failed(badTests(`entry point ${JSON.stringify(job.entryPoint)} is not a name`));
+  }
+  for (let tries = 0; ; tries++) {
+    try {
+      return attempt(engines, job);
+    } catch (error) {
+      if (tries === 0) continue;
+      const message = error instanceof Error ? error.message : String(error);
+      return failed({ verdict: 'runtime_error', message: `the program crashed the interpreter: ${message}` });
+    } finally {
+      engines.program = await engines.program.next();
+      if (job.work.kind === 'judge') engines.judge = await engines.judge.next();
+    }
+  }
+}

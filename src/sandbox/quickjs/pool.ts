@@ -1,0 +1,199 @@
+import { Worker } from 'node:worker_threads';
+import {
+  type Backend,
+  type BackendOptions,
+  type ExecutionRequest,
+  type ExecutionResult,
+  type Failure,
+  notExecuted,
+} from '../sandbox.js';
+import { decode, encode } from '../wire.js';
+import { hardCpuMs, stallMs } from './budget.js';
+import { type SchedulerTimes, schedulerTimes } from './clock.js';
+import { probe } from './probe.js';
+import type { Job, Ready, Reply } from './protocol.js';
+
+/** Stack of a worker's thread in MiB: enough that QuickJS meets its own stack limit, an orderly error, before V8's. */
+const STACK_MB = 64;
+/** JavaScript heap of a worker in MiB; WebAssembly memory is apart. */
+const HEAP_MB = 256;
+/** Jobs handed to a worker ahead of time, so that it need not wait for this thread between two of them. */
+const DEPTH = 4;
+const TICK_MS = 100;
+
+interface Entry {
+  readonly job: Job;
+  readonly resolve: (result: ExecutionResult) => void;
+  /** A worker has died or stalled under it once. */
+  retried: boolean;
+}
+
+interface Slot {
+  readonly worker: Worker;
+  /** Handed over, oldest first; the first one is running. */
+  readonly entries: Entry[];
+  ready: boolean;
+  times: () => SchedulerTimes | undefined;
+  /** Of the running job: ticks of a live event loop since it became the first, and the thread's CPU time then. */
+  ticks: number;
+  startedAt: number | undefined;
+}
+
+/** Opens a pool of worker threads that run QuickJS. Workers start with the first programs and keep no process alive. */
+export async function openQuickJS(options: BackendOptions): Promise<Backend> {
+  return new Pool(options.workers, await probe());
+}
+
+class Pool implements Backend {
+  private readonly slots = new Set<Slot>();
+  private readonly waiting: Entry[] = [];
+  private nextId = 0;
+  private closed = false;
+  private ticker: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly size: number,
+    readonly toolchain: string,
+  ) {}
+
+  execute(request: ExecutionRequest): Promise<ExecutionResult> {
+    if (this.closed) return Promise.resolve(notExecuted(CLOSED, this.toolchain));
+    const { work } = request;
+    const job: Job = {
+      id: this.nextId++,
+      source: request.source,
+      entryPoint: request.entryPoint,
+      limits: request.limits,
+      work: work.kind === 'judge' ? work : { ...work, calls: work.calls.map((args) => encode(args)) },
+    };
+    return new Promise((resolve) => {
+      this.waiting.push({ job, resolve, retried: false });
+      this.pump();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.ticker);
+    const entries = [...this.slots].flatMap((slot) => slot.entries).concat(this.waiting.splice(0));
+    const ended = [...this.slots].map((slot) => slot.worker.terminate());
+    this.slots.clear();
+    for (const entry of entries) entry.resolve(notExecuted(CLOSED, this.toolchain));
+    await Promise.all(ended);
+  }
+
+  private pump(): void {
+    while (this.waiting.length > 0) {
+      let best: Slot | undefined;
+      for (const slot of this.slots) if (!best || slot.entries.length < best.entries.length) best = slot;
+      if ((!best || best.entries.length > 0) && this.slots.size < this.size) best = this.start();
+      if (!best || best.entries.length >= DEPTH) return;
+      const entry = this.waiting.shift() as Entry;
+      best.entries.push(entry);
+      best.worker.postMessage(entry.job);
+      if (best.entries.length === 1) this.begin(best);
+    }
+  }
+
+  private start(): Slot {
+    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+      // No environment, no arguments, no output: a worker has nothing to tell an interpreter that went wrong.
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: HEAP_MB },
+    });
+    const slot: Slot = { worker, entries: [], ready: false, times: () => undefined, ticks: 0, startedAt: undefined };
+    worker.on('message', (message: Ready | Reply) => this.receive(slot, message));
+    worker.on('error', (error) => this.lose(slot, `the worker failed: ${error.message}`));
+    worker.on('exit', () => this.lose(slot, 'the worker ended'));
+    worker.unref();
+    this.slots.add(slot);
+    this.ticker ??= setInterval(() => setImmediate(() => this.watch()), TICK_MS).unref();
+    return slot;
+  }
+
+  private begin(slot: Slot): void {
+    slot.ticks = 0;
+    slot.startedAt = slot.times()?.run;
+    slot.worker.ref();
+  }
+
+  private receive(slot: Slot, message: Ready | Reply): void {
+    if (!this.slots.has(slot)) return;
+    if (message.kind === 'ready') {
+      slot.ready = true;
+      slot.times = schedulerTimes(message.thread);
+      if (slot.entries.length > 0) this.begin(slot);
+      return;
+    }
+    const entry = slot.entries.shift();
+    if (entry === undefined || entry.job.id !== message.id) throw new Error('a worker answered out of order');
+    const { calls, assertions, stdout, cpuMs, wallMs, failure } = message;
+    entry.resolve({
+      ...(failure ? { failure } : {}),
+      calls: calls.map((call) => (call.kind === 'returned' ? { kind: 'returned', value: decode(call.text) } : call)),
+      assertions,
+      stdout,
+      cpuMs,
+      wallMs,
+      toolchain: this.toolchain,
+    });
+    if (slot.entries.length > 0) this.begin(slot);
+    else slot.worker.unref();
+    this.pump();
+  }
+
+  /**
+   * Stops workers that run too long. Time is counted in ticks of this thread's event loop, after it has taken in what
+   * the workers sent: a trainer that blocks this thread for a minute must not turn into time limits.
+   */
+  private watch(): void {
+    for (const slot of this.slots) {
+      const entry = slot.entries[0];
+      if (entry === undefined) continue;
+      slot.ticks++;
+      const { cpuMs } = entry.job.limits;
+      const run = slot.times()?.run;
+      const spentMs = run === undefined || slot.startedAt === undefined ? 0 : (run - slot.startedAt) / 1e6;
+      if (slot.ready && spentMs > hardCpuMs(cpuMs)) {
+        this.slots.delete(slot);
+        void slot.worker.terminate();
+        slot.entries.shift();
+        const message = 'CPU time limit exceeded in native code';
+        entry.resolve({
+          ...notExecuted({ verdict: 'time_limit', message }, this.toolchain),
+          cpuMs: spentMs,
+          wallMs: slot.ticks * TICK_MS,
+        });
+        this.requeue(slot.entries);
+      } else if (slot.ticks * TICK_MS > stallMs(cpuMs)) {
+        void slot.worker.terminate();
+        this.lose(slot, 'the worker did not answer, though CPU time was left', 'worker_stalled');
+      }
+    }
+  }
+
+  /** A worker is gone: the program it ran is tried once more elsewhere, those behind it lose nothing. */
+  private lose(slot: Slot, message: string, code = 'worker_died'): void {
+    if (!this.slots.delete(slot)) return;
+    const head = slot.entries[0];
+    if (head?.retried) {
+      slot.entries.shift();
+      const hint = 'it failed twice on this program; the machine may be short of memory';
+      head.resolve(notExecuted({ verdict: 'infra_error', code, message, hint }, this.toolchain));
+    } else if (head) {
+      head.retried = true;
+    }
+    this.requeue(slot.entries);
+  }
+
+  private requeue(entries: readonly Entry[]): void {
+    this.waiting.unshift(...entries);
+    this.pump();
+  }
+}
+
+const CLOSED: Failure = { verdict: 'infra_error', code: 'closed', message: 'the sandbox was closed' };
