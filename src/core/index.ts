@@ -1,0 +1,14 @@
+export { HoneError } from './error.js';
+export type { Estimate, RunEvent, SolvedExample } from './events.js';
+export { type Evidence, type TestResult, type TestsEvidence, VERDICTS, type Verdict, verdictOf } from './evidence.js';
+export type { EvaluationMetrics, Interval, StepMetrics, StepTiming } from './metrics.js';
+export type * from './policy.js';
+export type * from './recipe.js';
+export { type Manifest, RUN_VERSION, RunDirectory } from './run-directory.js';
+export { type Stream, stream } from './seeds.js';
+export { Stopwatch } from './stopwatch.js';
+export type { CallTest, Language, Task, TestSuite } from './task.js';
+export { type StepOutcome, type TrainingParts, trainStep } from './train.js';
+export type { FinishReason, Group, Trajectory } from './trajectory.js';
+export type { Value } from './value.js';
+export type { Verifier } from './verifier.js';
