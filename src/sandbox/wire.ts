@@ -31,7 +31,7 @@ export function numberOf(value: Value): number | undefined {
   return SPECIAL_NUMBERS.get(value.slice(1));
 }
 
-function escape(value: unknown): unknown {
+function tagged(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(TAG) ? `${TAG}s${value}` : value;
   if (typeof value !== 'number') return value;
   if (Number.isFinite(value)) return Object.is(value, -0) ? tag('-0') : value;
@@ -40,7 +40,7 @@ function escape(value: unknown): unknown {
 
 /** The wire text of a value; ordinary strings that look like tags are escaped. */
 export function encode(value: Value): string {
-  return JSON.stringify(value, (_key, item: unknown) => escape(item));
+  return JSON.stringify(value, (_key, item: unknown) => tagged(item));
 }
 
 /** A wire text as a value; tags stay tagged strings. Throws `SyntaxError` on text that is not JSON. */

@@ -236,7 +236,7 @@ export const CODEC = String.raw`(function (write, maxChars) {
  *
  * `call(text)` → `v` + text | `p` + text (a promise's value) | `e` + JSON [name, message] | `r` + the same (rejection).
  */
-export const JUDGE = String.raw`(function (codec, call, record, entryName) {
+export const JUDGE = `(function (codec, call, record, entryName) {
   'use strict';
   const fromProgram = new WeakSet();
   const classes = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
