@@ -26,6 +26,8 @@ import { ropeTables } from './rope.js';
 export const gradientName = (parameter: string): string => `grad.${parameter}`;
 export const keyName = (layer: number): string => `k.${layer}`;
 export const valueName = (layer: number): string => `v.${layer}`;
+export const prefixKeyName = (layer: number): string => `prefix_k.${layer}`;
+export const prefixValueName = (layer: number): string => `prefix_v.${layer}`;
 export const pastKeyName = (layer: number): string => `past_k.${layer}`;
 export const pastValueName = (layer: number): string => `past_v.${layer}`;
 
@@ -182,14 +184,19 @@ export function prefillGraph(config: DecoderConfig): Graph {
 }
 
 /**
- * One token for each sequence of the batch.
- * Inputs `ids` (int32 [B]), `positions` (int64 [B, 1]), `mask` (float32 [B, 1, t + 1], the last column for the current
- * token), `inverse_temperature`, and `past_k.<layer>`, `past_v.<layer>` [t, B·kvHeads, D].
+ * One token for each sequence of a batch in which several sequences continue one prompt.
+ *
+ * Sequences lie in slots: B = groups·members, the members of a group adjacent. The cache has two parts, both time-major:
+ * the prompts without their last token, one row a group, padded on the right to P ≥ 1; and the t ≥ 1 tokens after them,
+ * one row a slot. So the keys of a prompt are read once for all who continue it.
+ *
+ * Inputs `ids` (int32 [B]), `positions` (int64 [B, 1]), `padding_mask` (float32 [groups, 1, P]), `inverse_temperature`,
+ * `prefix_k.<layer>`, `prefix_v.<layer>` [P, groups·kvHeads, D], `past_k.<layer>`, `past_v.<layer>` [t, B·kvHeads, D].
  * Outputs `k.<layer>`, `v.<layer>` [B, kvHeads·D], `probs` [B, V], `entropy` [B].
  *
  * Only the new rows of the cache come out: ONNX Runtime copies every output, preallocated or not, so that returning
- * the cache itself costs several times the step. t ≥ 1 always: a zero-length dimension in `FusedMatMul` kills the
- * process (SIGFPE).
+ * the cache itself costs several times the step. P and t are at least 1: a zero-length dimension in `FusedMatMul` kills
+ * the process (SIGFPE).
  */
 export function decodeGraph(config: DecoderConfig): Graph {
   const { num_attention_heads: heads, num_key_value_heads: kvHeads, head_dim: headDim } = config;
@@ -199,32 +206,56 @@ export function decodeGraph(config: DecoderConfig): Graph {
   const weights = declareWeights(g, config, false);
   const ids = g.input('ids', 'int32', ['B']);
   const tables = ropeTables(g, config, g.input('positions', 'int64', ['B', 1]));
-  const mask = g.input('mask', 'float32', ['B', 1, 't1']);
+  const paddingMask = g.input('padding_mask', 'float32', ['groups', 1, 'P']);
   const scale = g.floats(1 / Math.sqrt(headDim));
 
+  const concat = (...parts: Tensor[]): Tensor => g.emit('Concat', parts, { axis: 0 });
+  const groups = dimension(g, paddingMask, 0);
+  const prefixLength = dimension(g, paddingMask, 2);
+  const members = g.emit('Div', [dimension(g, ids, 0), groups]);
+  const groupHeads = g.emit('Mul', [groups, g.ints([kvHeads])]);
+  const rest = g.ints([-1]);
+  const end = g.ints([2 ** 31 - 1]);
+  const columns = (x: Tensor, from: Tensor, to: Tensor): Tensor => g.emit('Slice', [x, from, to, g.ints([2])]);
+  // Query heads that share a key/value head are rows of one product, and so are the members of a group in the product
+  // with their prompt. The two orders of [B·heads, X]: by slot (group, member, kvHead, share) and by group (group,
+  // kvHead, member, share).
+  const slotOrder = concat(groups, members, g.ints([kvHeads, share]), rest);
+  const groupOrder = concat(groups, g.ints([kvHeads]), members, g.ints([share]), rest);
+  const swap = (x: Tensor): Tensor => g.emit('Transpose', [x], { perm: [0, 2, 1, 3, 4] });
+  const byGroup = (x: Tensor): Tensor =>
+    reshape(g, swap(reshape(g, x, slotOrder)), concat(groupHeads, g.emit('Mul', [members, g.ints([share])]), rest));
+  const bySlot = (x: Tensor): Tensor => reshape(g, swap(reshape(g, x, groupOrder)), g.ints([-1, share, headDim]));
+
   const attend: Attend = (layer, q, k, v) => {
-    const pastK = g.input(pastKeyName(layer), 'float32', ['t', 'BH', headDim]);
-    const pastV = g.input(pastValueName(layer), 'float32', ['t', 'BH', headDim]);
+    const past = (name: string, length: string, rows: string): Tensor =>
+      g.input(name, 'float32', [length, rows, headDim]);
+    const prefixK = past(prefixKeyName(layer), 'P', 'groupHeads');
+    const prefixV = past(prefixValueName(layer), 'P', 'groupHeads');
+    const pastK = past(pastKeyName(layer), 't', 'slotHeads');
+    const pastV = past(pastValueName(layer), 't', 'slotHeads');
     const turned = rope(g, k, tables, kvHeads, headDim);
     g.output(turned, keyName(layer), ['B', width]);
     g.output(v, valueName(layer), ['B', width]);
-    // Query heads that share a key/value head become the rows of one product: [B·kvHeads, share, D]. The scale goes
-    // into q so that the product has alpha = 1, which the fast kernel for few rows requires.
+
+    // The scale goes into q so that the products have alpha = 1, which the fast kernel for few rows requires.
     const q3 = g.emit('Mul', [reshape(g, rope(g, q, tables, heads, headDim), g.ints([-1, share, headDim])), scale]);
     const k3 = reshape(g, turned, g.ints([-1, 1, headDim]));
     const v3 = reshape(g, v, g.ints([-1, 1, headDim]));
-    const past = fusedMatMul(g, q3, pastK, { transBatchB: 1, transB: 1 });
-    const current = g.emit('ReduceSum', [g.emit('Mul', [q3, k3]), g.ints([-1])], { keepdims: 1 });
-    const scores = g.emit('Concat', [past, current], { axis: -1 });
-    const shape = g.emit('Shape', [scores], {}, { dtype: 'int64' });
-    const columns = g.emit('Slice', [shape, g.ints([2]), g.ints([3])]);
-    const perSequence = g.emit('Concat', [g.ints([-1, heads]), columns], { axis: 0 });
-    const masked = g.emit('Add', [reshape(g, scores, perSequence), mask]);
-    const p = reshape(g, g.emit('Softmax', [masked], { axis: -1 }), shape);
-    const pPast = g.emit('Slice', [p, g.ints([0]), g.ints([-1]), g.ints([2])]);
-    const pCurrent = g.emit('Slice', [p, g.ints([-1]), g.ints([2 ** 31 - 1]), g.ints([2])]);
-    const mixed = g.emit('Add', [fusedMatMul(g, pPast, pastV, { transBatchB: 1 }), g.emit('Mul', [pCurrent, v3])]);
-    return reshape(g, mixed, g.ints([-1, heads * headDim]));
+    const toPrefix = fusedMatMul(g, byGroup(q3), prefixK, { transBatchB: 1, transB: 1 });
+    const masked = g.emit('Add', [reshape(g, toPrefix, concat(groups, rest, prefixLength)), paddingMask]);
+    const toPast = fusedMatMul(g, q3, pastK, { transBatchB: 1, transB: 1 });
+    const toSelf = g.emit('ReduceSum', [g.emit('Mul', [q3, k3]), g.ints([-1])], { keepdims: 1 });
+    const own = byGroup(g.emit('Concat', [toPast, toSelf], { axis: -1 }));
+    const scores = [reshape(g, masked, g.emit('Shape', [toPrefix], {}, INT64)), own];
+    const p = g.emit('Softmax', [g.emit('Concat', scores, { axis: -1 })], { axis: -1 });
+
+    const fromPrefix = fusedMatMul(g, columns(p, g.ints([0]), prefixLength), prefixV, { transBatchB: 1 });
+    const pOwn = swap(reshape(g, columns(p, prefixLength, end), groupOrder));
+    const pSlots = reshape(g, pOwn, concat(rest, g.ints([share]), dimension(g, pOwn, 4)));
+    const fromPast = fusedMatMul(g, columns(pSlots, g.ints([0]), g.ints([-1])), pastV, { transBatchB: 1 });
+    const fromSelf = g.emit('Mul', [columns(pSlots, g.ints([-1]), end), v3]);
+    return reshape(g, g.emit('Sum', [bySlot(fromPrefix), fromPast, fromSelf]), g.ints([-1, heads * headDim]));
   };
   distribution(g, config, outputLogits(g, config, weights, hiddenStates(g, config, weights, ids, attend)));
   return g;

@@ -1,78 +1,82 @@
 import type { DecoderConfig } from '../model/config.js';
 
 /**
- * Keys and values of a batch of sequences, per layer, time-major: [columns, rows, kvHeads·D]. Prompts end at the same
- * column, so every sequence appends to the same one and the past of the whole batch is one contiguous view.
+ * Keys and values of a batch, per layer, time-major: [columns, rows, kvHeads·D]. The columns in use are then one
+ * contiguous view, whatever room is left after them.
  */
 export class KeyValueCache {
-  /** Columns in use: [first, end). Columns before `first` are padding for every row. */
-  first = 0;
-  end: number;
-  rows: number;
   private readonly width: number;
-  private readonly buffers: readonly Float32Array[];
+  /** Keys of all layers, then values of all layers. */
+  private readonly buffers: Float32Array[];
 
   constructor(
     config: DecoderConfig,
-    rows: number,
-    /** Length of the longest prompt. */
-    promptColumns: number,
+    public rows: number,
+    /** Columns in use. */
+    public columns: number,
     capacity: number,
-    pool: BufferPool,
+    private readonly pool: BufferPool,
   ) {
-    this.rows = rows;
-    this.end = promptColumns;
     this.width = config.num_key_value_heads * config.head_dim;
     const size = capacity * rows * this.width;
-    // Keys of all layers, then values of all layers.
-    this.buffers = Array.from({ length: 2 * config.num_hidden_layers }, (_, i) => pool.take(i, size));
+    this.buffers = Array.from({ length: 2 * config.num_hidden_layers }, () => pool.take(size));
   }
 
-  /** The past of one buffer, [end − first, rows·kvHeads, D] flattened; a view, never a copy. */
-  past(buffer: number): Float32Array {
-    const stride = this.rows * this.width;
-    return this.buffer(buffer).subarray(this.first * stride, this.end * stride);
+  /** The columns in use of one buffer, [columns, rows·kvHeads, D] flattened; a view, never a copy. */
+  view(buffer: number): Float32Array {
+    return this.buffer(buffer).subarray(0, this.columns * this.rows * this.width);
   }
 
   /**
-   * Fills a row with a prompt of `length` tokens that a prefill of [T, batch] computed as its member `b`. The padding
-   * before it becomes zero: its weight in attention is 0, and 0 times a stale NaN would be NaN.
+   * Copies columns [from, to) of member `b` of a prefill's output [T, batch] to the start of a row. The rest of the row
+   * becomes zero: its weight in attention is 0, and 0 times a stale NaN would be NaN.
    */
-  fill(buffer: number, row: number, source: Float32Array, batch: number, b: number, length: number): void {
+  fill(buffer: number, row: number, source: Float32Array, batch: number, b: number, from: number, to: number): void {
     const { width, rows } = this;
     const target = this.buffer(buffer);
-    const padding = this.end - length;
-    for (let t = 0; t < padding; t++) target.fill(0, (t * rows + row) * width, (t * rows + row + 1) * width);
-    for (let t = 0; t < length; t++) {
-      const from = (t * batch + b) * width;
-      target.set(source.subarray(from, from + width), ((padding + t) * rows + row) * width);
+    for (let t = 0; t < this.columns; t++) {
+      const at = (t * rows + row) * width;
+      const read = ((from + t) * batch + b) * width;
+      if (from + t < to) target.set(source.subarray(read, read + width), at);
+      else target.fill(0, at, at + width);
     }
   }
 
-  /** Writes the new column of one buffer; call {@link advance} after the last. */
+  /** Writes the next column of one buffer; call {@link advance} after the last. */
   append(buffer: number, column: Float32Array): void {
-    this.buffer(buffer).set(column, this.end * this.rows * this.width);
+    this.buffer(buffer).set(column, this.columns * this.rows * this.width);
   }
 
   advance(): void {
-    this.end++;
+    this.columns++;
   }
 
-  /** Keeps the given rows (ascending) and drops the columns before `first`. */
-  keep(rows: readonly number[], first: number): void {
+  /** New row i becomes a copy of old row `sources[i]`, or zero where that is undefined; keeps `columns` columns. */
+  rearrange(sources: readonly (number | undefined)[], columns: number): void {
     const { width } = this;
-    const runs = runsOf(rows);
-    for (const buffer of this.buffers) {
-      for (let t = first; t < this.end; t++) {
-        // In place: each target lies at or before its source, and they advance together.
-        for (const { from, to, count } of runs) {
-          const source = (t * this.rows + from) * width;
-          buffer.copyWithin((t * rows.length + to) * width, source, source + count * width);
+    for (const [i, old] of this.buffers.entries()) {
+      const next = this.pool.take(Math.max(old.length, sources.length * columns * width));
+      let at = 0;
+      for (let t = 0; t < columns; t++) {
+        for (const source of sources) {
+          if (source === undefined) next.fill(0, at, at + width);
+          else {
+            const from = (t * this.rows + source) * width;
+            next.set(old.subarray(from, from + width), at);
+          }
+          at += width;
         }
       }
+      this.buffers[i] = next;
+      this.pool.give(old);
     }
-    this.first = first;
-    this.rows = rows.length;
+    this.rows = sources.length;
+    this.columns = columns;
+  }
+
+  /** Hands the buffers back; the cache must not be used after. */
+  release(): void {
+    for (const buffer of this.buffers.splice(0)) this.pool.give(buffer);
   }
 
   private buffer(i: number): Float32Array {
@@ -82,26 +86,24 @@ export class KeyValueCache {
   }
 }
 
-/** Consecutive rows move together. */
-function runsOf(rows: readonly number[]): { from: number; to: number; count: number }[] {
-  const runs: { from: number; to: number; count: number }[] = [];
-  rows.forEach((row, i) => {
-    const last = runs.at(-1);
-    if (last !== undefined && last.from + last.count === row) last.count++;
-    else runs.push({ from: row, to: i, count: 1 });
-  });
-  return runs;
-}
-
 /** Keeps cache buffers from one batch to the next, so that the operating system need not clear fresh pages each time. */
 export class BufferPool {
-  private readonly buffers: Float32Array[] = [];
+  private readonly free: Float32Array[] = [];
 
-  take(slot: number, size: number): Float32Array {
-    const known = this.buffers[slot];
-    if (known !== undefined && known.length >= size) return known;
-    const fresh = new Float32Array(size);
-    this.buffers[slot] = fresh;
-    return fresh;
+  /** The smallest free buffer of at least `size` floats, or a new one. Its contents are arbitrary. */
+  take(size: number): Float32Array {
+    let best = -1;
+    this.free.forEach((buffer, i) => {
+      if (buffer.length >= size && (best < 0 || buffer.length < (this.free[best]?.length ?? 0))) best = i;
+    });
+    const [known] = best < 0 ? [] : this.free.splice(best, 1);
+    if (known !== undefined) return known;
+    // What is free was too small and would lie there unused.
+    this.free.length = 0;
+    return new Float32Array(size);
+  }
+
+  give(buffer: Float32Array): void {
+    this.free.push(buffer);
   }
 }

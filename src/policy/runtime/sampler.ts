@@ -2,10 +2,19 @@ import { HoneError } from '../../core/error.js';
 import type { Completion, SampleOptions, SampleRequest } from '../../core/policy.js';
 import { type Stream, stream } from '../../core/seeds.js';
 import type { DecoderConfig } from '../model/config.js';
-import { keyName, MASKED, pastKeyName, pastValueName, valueName } from '../model/graphs.js';
+import {
+  keyName,
+  MASKED,
+  pastKeyName,
+  pastValueName,
+  prefixKeyName,
+  prefixValueName,
+  valueName,
+} from '../model/graphs.js';
 import { checkSequence, timeMajor } from './batch.js';
 import { type BufferPool, KeyValueCache } from './cache.js';
 import { type Feeds, floatsOf, loadRuntime, type Outputs, type Program } from './program.js';
+import { layOutSlots, type SlotLayout } from './slots.js';
 
 export interface SamplerContext {
   readonly config: DecoderConfig;
@@ -49,11 +58,19 @@ export async function sample(
   options: Omit<SampleOptions, 'onProgress'>,
   onTokens: (count: number) => void,
 ): Promise<Completion[][]> {
-  const members = requests.flatMap((request, i) => membersOf(context, request, i, options));
-  // Long prompts first, so that a batch holds prompts of similar length; equal prompts stay together.
-  const order = [...members].sort(
-    (a, b) => b.prompt.length - a.prompt.length || a.request - b.request || a.index - b.index,
-  );
+  const prompts = new Map<string, readonly number[]>();
+  const members = requests.flatMap((request, i) => {
+    // Equal prompts become the very same array.
+    const key = request.promptIds.join();
+    const prompt = prompts.get(key) ?? request.promptIds;
+    prompts.set(key, prompt);
+    return membersOf(context, { ...request, promptIds: prompt }, i, options);
+  });
+  // Long prompts first, so that a batch holds prompts of similar length. Sorting is stable: ties keep the order of the
+  // requests, and equal prompts are adjacent.
+  const order = [...prompts.values()]
+    .sort((a, b) => b.length - a.length)
+    .flatMap((prompt) => members.filter((member) => member.prompt === prompt));
   const batches = Math.ceil(order.length / context.maxRows);
   const size = Math.ceil(order.length / Math.max(1, batches));
   let sampled = 0;
@@ -106,107 +123,127 @@ async function sampleBatch(
   onTokens: (count: number) => void,
 ): Promise<void> {
   const { Tensor } = await loadRuntime();
-  const { config, weights } = context;
+  const { config, weights, pool } = context;
   const layers = Array.from({ length: config.num_hidden_layers }, (_, i) => i);
   const inverse = new Tensor('float32', [temperature > 0 ? 1 / temperature : 1], []);
-  const longest = Math.max(...batch.map((m) => m.prompt.length));
-  const capacity = longest + Math.max(...batch.map((m) => m.limit));
-  const cache = new KeyValueCache(config, batch.length, longest, capacity, context.pool);
 
   let sampled = 0;
   /** Draws the next token of a member from row `row` of the outputs. */
   const draw = (outputs: Outputs, row: number, member: Member): void => {
-    const id = pick(floatsOf(outputs, 'probs'), row, config.vocab_size, temperature, member.random);
+    const probs = floatsOf(outputs, 'probs');
+    const id = pick(probs, row, config.vocab_size, temperature, member.random);
     member.ids.push(id);
-    member.logprobs.push(Math.log(floatsOf(outputs, 'probs')[row * config.vocab_size + id] ?? 0));
+    member.logprobs.push(Math.log(probs[row * config.vocab_size + id] ?? 0));
     member.entropies.push(floatsOf(outputs, 'entropy')[row] ?? 0);
     member.done = id === context.eosId || member.ids.length >= member.limit;
     sampled++;
   };
 
-  const rowsOf = groupByPrompt(batch);
-  for (const prompts of prefillBatches([...rowsOf.keys()], context.maxTokens)) {
+  let layout = layOutSlots(batch);
+  // A prompt's last token opens each tail, so that no tail is ever empty; a prefix of length 0 is one masked column.
+  const prefix = new KeyValueCache(config, layout.groups.length, prefixColumns(layout), prefixColumns(layout), pool);
+  const longestTail = 1 + Math.max(...batch.map((m) => m.limit));
+  const tail = new KeyValueCache(config, layout.slots.length, 1, longestTail, pool);
+  for (const prompts of prefillBatches(distinctPrompts(batch), context.maxTokens)) {
     const outputs = await context.prefill.run({
       ...weights,
       inverse_temperature: inverse,
       ...(await promptFeeds(prompts)),
     });
     prompts.forEach((prompt, b) => {
-      for (const row of rowsOf.get(prompt) ?? []) {
+      const length = prompt.length;
+      for (const [group, { prompt: own, members }] of layout.groups.entries()) {
+        if (own !== prompt) continue;
         for (const layer of layers) {
-          const place = (buffer: number, name: string): void =>
-            cache.fill(buffer, row, floatsOf(outputs, name), prompts.length, b, prompt.length);
-          place(layer, keyName(layer));
-          place(layers.length + layer, valueName(layer));
+          for (const [buffer, name] of [
+            [layer, keyName(layer)],
+            [layers.length + layer, valueName(layer)],
+          ] as const) {
+            const source = floatsOf(outputs, name);
+            prefix.fill(buffer, group, source, prompts.length, b, 0, length - 1);
+            for (let i = 0; i < layout.members; i++) {
+              tail.fill(buffer, group * layout.members + i, source, prompts.length, b, length - 1, length);
+            }
+          }
         }
-        const member = batch[row];
-        if (member !== undefined) draw(outputs, b, member);
+        for (const member of members) draw(outputs, b, member);
       }
     });
   }
   onTokens(sampled);
 
-  let rows = batch;
-  while (rows.some((m) => !m.done)) {
-    const living = rows.flatMap((m, row) => (m.done ? [] : [row]));
+  let living = batch.filter((m) => !m.done);
+  while (living.length > 0) {
     // Finished sequences cost as much as living ones; moving the cache costs about one step, so move it seldom.
-    if (living.length <= 0.75 * rows.length) {
-      rows = rows.filter((m) => !m.done);
-      cache.keep(living, longest - Math.max(...rows.map((m) => m.prompt.length)));
+    if (living.length <= 0.8 * layout.slots.length) {
+      const next = layOutSlots(living);
+      if (next.slots.length <= 0.8 * layout.slots.length) {
+        const oldSlot = new Map(layout.slots.map((member, slot) => [member, slot]));
+        const slotOf = (member: Member | undefined): number | undefined =>
+          member === undefined ? undefined : oldSlot.get(member);
+        const oldMembers = layout.members;
+        prefix.rearrange(
+          next.groups.map(({ members }) => Math.floor((slotOf(members[0]) ?? 0) / oldMembers)),
+          prefixColumns(next),
+        );
+        tail.rearrange(next.slots.map(slotOf), tail.columns);
+        layout = next;
+      }
     }
-    const columns = cache.end - cache.first;
-    const ids = Int32Array.from(rows, (m) => m.ids.at(-1) ?? 0);
-    // Positions count from the first token of the prompt, not from the padding before it.
-    const positions = BigInt64Array.from(rows, (m) => BigInt(m.prompt.length + m.ids.length - 1));
+    const { groups, slots } = layout;
+    const ids = Int32Array.from(slots, (m) => m?.ids.at(-1) ?? 0);
+    // Empty slots compute something that nobody reads.
+    const positions = BigInt64Array.from(slots, (m) =>
+      BigInt(m === undefined ? 0 : m.prompt.length + m.ids.length - 1),
+    );
     const feeds: Record<string, Feeds[string]> = {
       ...weights,
-      ids: new Tensor('int32', ids, [rows.length]),
-      positions: new Tensor('int64', positions, [rows.length, 1]),
-      mask: new Tensor('float32', paddingMask(rows, longest - cache.first, columns), [rows.length, 1, columns + 1]),
+      ids: new Tensor('int32', ids, [slots.length]),
+      positions: new Tensor('int64', positions, [slots.length, 1]),
+      padding_mask: new Tensor('float32', paddingMask(layout, prefix.columns), [groups.length, 1, prefix.columns]),
       inverse_temperature: inverse,
     };
-    const shape = [columns, rows.length * config.num_key_value_heads, config.head_dim];
+    const { num_key_value_heads: kvHeads, head_dim: headDim } = config;
+    const prefixShape = [prefix.columns, prefix.rows * kvHeads, headDim];
+    const tailShape = [tail.columns, tail.rows * kvHeads, headDim];
     for (const layer of layers) {
-      feeds[pastKeyName(layer)] = new Tensor('float32', cache.past(layer), shape);
-      feeds[pastValueName(layer)] = new Tensor('float32', cache.past(layers.length + layer), shape);
+      const value = layers.length + layer;
+      feeds[prefixKeyName(layer)] = new Tensor('float32', prefix.view(layer), prefixShape);
+      feeds[prefixValueName(layer)] = new Tensor('float32', prefix.view(value), prefixShape);
+      feeds[pastKeyName(layer)] = new Tensor('float32', tail.view(layer), tailShape);
+      feeds[pastValueName(layer)] = new Tensor('float32', tail.view(value), tailShape);
     }
     const outputs = await context.decode.run(feeds);
     for (const layer of layers) {
-      cache.append(layer, floatsOf(outputs, keyName(layer)));
-      cache.append(layers.length + layer, floatsOf(outputs, valueName(layer)));
+      tail.append(layer, floatsOf(outputs, keyName(layer)));
+      tail.append(layers.length + layer, floatsOf(outputs, valueName(layer)));
     }
-    cache.advance();
-    rows.forEach((member, row) => {
-      if (!member.done) draw(outputs, row, member);
+    tail.advance();
+    slots.forEach((member, slot) => {
+      if (member !== undefined && !member.done) draw(outputs, slot, member);
     });
+    living = living.filter((m) => !m.done);
     onTokens(sampled);
   }
+  prefix.release();
+  tail.release();
 }
 
-/** Additive mask [rows, 1, columns + 1] that hides the padding before each prompt. `prompt` = columns of prompts. */
-function paddingMask(rows: readonly Member[], prompt: number, columns: number): Float32Array {
-  const mask = new Float32Array(rows.length * (columns + 1));
-  rows.forEach((member, row) => {
-    const start = row * (columns + 1);
-    mask.fill(MASKED, start, start + Math.max(0, prompt - member.prompt.length));
+/** Columns of the prefix cache: the longest prompt without its last token, at least 1. */
+const prefixColumns = ({ groups }: SlotLayout<Member>): number =>
+  Math.max(1, ...groups.map(({ prompt }) => prompt.length - 1));
+
+/** Additive mask [groups, 1, columns] that hides the padding after each prefix. */
+function paddingMask({ groups }: SlotLayout<Member>, columns: number): Float32Array {
+  const mask = new Float32Array(groups.length * columns);
+  groups.forEach(({ prompt }, i) => {
+    mask.fill(MASKED, i * columns + prompt.length - 1, (i + 1) * columns);
   });
   return mask;
 }
 
-/** Rows of the batch by prompt, so that each distinct prompt is computed once. */
-function groupByPrompt(batch: readonly Member[]): Map<readonly number[], number[]> {
-  const byText = new Map<string, readonly number[]>();
-  const rows = new Map<readonly number[], number[]>();
-  batch.forEach((member, row) => {
-    const key = member.prompt.join(',');
-    const prompt = byText.get(key) ?? member.prompt;
-    byText.set(key, prompt);
-    const list = rows.get(prompt);
-    if (list === undefined) rows.set(prompt, [row]);
-    else list.push(row);
-  });
-  return rows;
-}
+/** The prompts of a batch, each once; the members of a batch hold the very same array where prompts are equal. */
+const distinctPrompts = (batch: readonly Member[]): (readonly number[])[] => [...new Set(batch.map((m) => m.prompt))];
 
 /** Splits prompts (longest first) into prefills of at most `maxTokens` padded tokens. */
 function prefillBatches(prompts: readonly (readonly number[])[], maxTokens: number): (readonly number[])[][] {
