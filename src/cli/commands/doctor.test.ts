@@ -26,9 +26,16 @@ function printed(checks: readonly Check[], json = false): string {
 test('this machine, which runs the tests, has what the main job needs', async () => {
   const checks = await doctor();
   const found = new Map(checks.map((check) => [check.name, check]));
-  for (const name of ['node', 'cpu', 'onnxruntime-node', 'quickjs', 'languages'])
+  for (const name of ['node', 'cpu', 'onnxruntime-node', 'javascript'])
     expect(found.get(name)).toMatchObject({ status: 'ok', required: true });
-  expect(found.get('languages')?.detail).toContain('javascript');
+  expect(found.get('javascript')?.detail).toMatch(/^programs are judged: quickjs \d/);
+  expect(found.get('python')).toEqual({
+    name: 'python',
+    status: 'missing',
+    required: false,
+    enables: 'judging python programs',
+    detail: 'this version cannot judge python programs, whatever is installed',
+  });
 });
 
 test('an old Node is named with what to do', () => {

@@ -29,16 +29,14 @@ const DISK_WANTED = 0.25 * GIB;
 
 /** Looks at what is installed and what is missing; loads the real parts rather than trusting their presence. */
 export async function doctor(): Promise<Check[]> {
-  const quickjs = await checkQuickJs();
   return [
     checkNode(process.versions.node),
     { name: 'cpu', status: 'ok', required: true, detail: `${availableParallelism()} cores` },
     checkMemory(freemem(), totalmem()),
     await checkFolder(process.cwd()),
     await checkRuntime(),
-    quickjs,
     await checkBasePolicy(BASE_MODEL),
-    checkLanguages(quickjs.status === 'ok'),
+    ...(await checkLanguages()),
   ];
 }
 
@@ -101,24 +99,6 @@ async function checkRuntime(): Promise<Check> {
   }
 }
 
-async function checkQuickJs(): Promise<Check> {
-  const check = { name: 'quickjs', required: true };
-  try {
-    const { getQuickJS } = await import('quickjs-emscripten');
-    const answer = (await getQuickJS()).evalCode('6 * 7');
-    if (answer !== 42) throw new Error(`6 * 7 gave ${String(answer)}`);
-    return { ...check, status: 'ok', detail: 'runs' };
-  } catch (error) {
-    return {
-      ...check,
-      status: 'missing',
-      detail: message(error),
-      cure: 'install the packages again: npm ci',
-      enables: 'judging JavaScript programs',
-    };
-  }
-}
-
 export async function checkBasePolicy(directory: string): Promise<Check> {
   const check = { name: 'base policy', required: true };
   try {
@@ -138,9 +118,40 @@ export async function checkBasePolicy(directory: string): Promise<Check> {
   }
 }
 
-function checkLanguages(javascript: boolean): Check {
-  const detail = javascript ? 'javascript (QuickJS)' : 'none can be judged';
-  return { name: 'languages', status: javascript ? 'ok' : 'missing', required: true, detail };
+/** One check per language: those that programs can be judged in here and now, and those that tasks exist in besides. */
+async function checkLanguages(): Promise<Check[]> {
+  const check = (language: string) => ({
+    name: language,
+    required: language === 'javascript',
+    enables: `judging ${language} programs`,
+  });
+  try {
+    const { detect } = await import('../../sandbox/index.js');
+    const { taskLanguages } = await import('../../tasks/index.js');
+    const detections = await detect();
+    const known = new Set(detections.map((detection) => detection.language));
+    return [
+      ...detections.map(({ language, available, version, how }): Check => {
+        const { enables, ...rest } = check(language);
+        return available
+          ? { ...rest, status: 'ok', detail: `programs are judged: ${version}` }
+          : { ...rest, enables, status: 'missing', detail: how };
+      }),
+      ...Object.keys(taskLanguages)
+        .filter((language) => !known.has(language))
+        .map(
+          (language): Check => ({
+            ...check(language),
+            status: 'missing',
+            detail: `this version cannot judge ${language} programs, whatever is installed`,
+          }),
+        ),
+    ];
+  } catch (error) {
+    return [
+      { ...check('javascript'), status: 'missing', detail: message(error), cure: 'install the packages again: npm ci' },
+    ];
+  }
 }
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
