@@ -55,7 +55,7 @@ export function floats({
 } = {}): Comparator {
   const near: Numbers = (a, e) =>
     a === e ||
-    (a !== a && e !== e) ||
+    (Number.isNaN(a) && Number.isNaN(e)) ||
     (Number.isFinite(a) && Number.isFinite(e) && Math.abs(a - e) <= atol + rtol * Math.abs(e));
   return { name: `floats(${rtol},${atol})`, equal: (actual, expected) => deepEqual(actual, expected, near) };
 }

@@ -1,7 +1,6 @@
 import type { QuickJSHandle } from 'quickjs-emscripten';
-import type { Assertion, Failure, Limits } from '../sandbox.js';
-import type { Engine } from './engine.js';
-import { JUDGE } from './guest.js';
+import type { Limits } from '../limits.js';
+import type { Assertion, Failure } from '../sandbox.js';
 import { Crash, Halt, Interpreter, type Stopped } from './interpreter.js';
 import type { Job, Outcome, WireOutcome } from './protocol.js';
 
@@ -38,7 +37,7 @@ function load(program: Interpreter, source: string, entryPoint: string): QuickJS
       `typeof ${root} !== 'undefined' ? ${entryPoint} : typeof module === 'object' ? typeof module.exports === 'function' ? module.exports : ${exported} : undefined`,
       'entry.js',
     );
-    if (program.context.typeof(entry) === 'function') return program.keep(entry);
+    if (program.context.typeof(entry) === 'function') return entry;
     entry.dispose();
   } catch (error) {
     if (!(error instanceof Halt)) throw error;
@@ -77,13 +76,12 @@ function runJudge(
   judge: Interpreter,
   program: Interpreter,
   entry: QuickJSHandle,
-  job: { readonly source: string; readonly helpers: string; readonly entryPoint: string },
+  job: Pick<Job, 'entryPoint' | 'limits'> & { readonly source: string; readonly helpers: string },
 ): { readonly failure?: Failure; readonly assertions: Assertion[] } {
   const assertions: Assertion[] = [];
   let programFailure: Failure | undefined;
   let crash: Crash | undefined;
   let lastThrow: Failure | undefined;
-  const { context } = judge;
 
   const call = (argsText: string): string => {
     try {
@@ -92,7 +90,7 @@ function runJudge(
     } catch (error) {
       if (error instanceof Halt && error.stopped.kind === 'threw') {
         lastThrow = asFailure(error);
-        return `e${JSON.stringify([error.stopped.name, error.stopped.text])}`;
+        return (error.promised ? 'r' : 'e') + JSON.stringify([error.stopped.name, error.stopped.text]);
       }
       if (error instanceof Crash) crash = error;
       else if (error instanceof Halt) programFailure = asFailure(error);
@@ -100,48 +98,42 @@ function runJudge(
       throw error;
     }
   };
-
-  let blame: QuickJSHandle | undefined;
-  let failure: Failure | undefined;
-  try {
-    if (job.helpers.trim() !== '') judge.evaluate(job.helpers, 'helpers.js').dispose();
-    const install = judge.keep(judge.evaluate(JUDGE, 'judge.js'));
-    const callFunction = judge.keep(
-      context.newFunction('call', (text) => context.newString(call(context.getString(text)))),
-    );
-    const record = judge.keep(
-      context.newFunction('record', (passed, message) => {
-        const text = JSON.parse(context.getString(message)) as string;
-        assertions.push({ passed: context.eq(passed, context.true), message: text });
-      }),
-    );
-    const name = judge.keep(context.newString(job.entryPoint));
-    const installed = judge.keep(judge.call(install, judge.codec.object, callFunction, record, name));
-    blame = judge.keep(context.getProp(installed, 'blame'));
-  } catch (error) {
-    if (!(error instanceof Halt)) throw error;
-    return { failure: badTests(`the task's helpers do not run: ${error.message}`), assertions };
-  }
+  judge.reset(judgeLimits(job.limits), {
+    call,
+    record: (passed, message) => void assertions.push({ passed, message }),
+  });
+  const { install, blame } = judge.judge as NonNullable<Interpreter['judge']>;
 
   const report = (halt: Halt, source: string): Failure | undefined => {
-    if (halt.stopped.kind === 'limit')
+    if (halt.stopped.kind === 'limit') {
       return { verdict: halt.stopped.limit, message: `${halt.message} in the test code` };
+    }
     if (source === 'program') return { verdict: 'runtime_error', message: halt.message };
     if (source === 'assertion') return undefined; // Recorded already.
     if (source === 'tests') return badTests(`the test code does not run: ${halt.message}`);
     return { verdict: 'wrong_answer', message: `the test code threw on what the program returned: ${halt.message}` };
   };
+  const explain = (error: QuickJSHandle): Failure | undefined => {
+    const source = judge.halted === undefined ? judge.context.getString(judge.call(blame, error)) : 'other';
+    return report(judge.thrown(error), source);
+  };
 
+  let failure: Failure | undefined;
+  try {
+    judge.evaluate(job.helpers, 'helpers.js');
+    judge.call(install, judge.context.newString(job.entryPoint));
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    return { failure: badTests(`the task's helpers do not run: ${error.message}`), assertions };
+  }
   try {
     const result = judge.attempt(job.source, 'tests.js');
     if (result.error) {
       failure = explain(result.error);
     } else {
-      judge.keep(result.value);
       const jobs = judge.drain();
       const state = judge.promiseState(result.value);
       if (state.type === 'rejected') failure = explain(state.error);
-      else if (state.type === 'fulfilled' && state.notAPromise !== true) judge.keep(state.value);
       // In asynchronous test code a program's error may be lost in a promise that nobody reads.
       if (jobs > 0) failure ??= lastThrow;
     }
@@ -154,16 +146,6 @@ function runJudge(
   if (failure !== undefined) return { failure, assertions };
   if (assertions.length === 0) return { failure: badTests('the test code asserted nothing'), assertions };
   return { assertions };
-
-  function explain(error: QuickJSHandle): Failure | undefined {
-    let source = 'other';
-    if (judge.halted === undefined) {
-      const word = judge.call(blame as QuickJSHandle, error);
-      source = context.getString(word);
-      word.dispose();
-    }
-    return report(judge.thrown(error), source);
-  }
 }
 
 function badTests(message: string): Failure {
@@ -175,10 +157,14 @@ function badTests(message: string): Failure {
   };
 }
 
-/** The interpreters' WebAssembly instances of one worker: programs and judges never share a linear memory. */
-export interface Engines {
-  program: Engine;
-  judge: Engine;
+/** The interpreters of one worker: programs and judges never share a WebAssembly memory. */
+export interface Interpreters {
+  program: Interpreter;
+  judge: Interpreter;
+}
+
+export async function loadInterpreters(): Promise<Interpreters> {
+  return { program: await Interpreter.load('program'), judge: await Interpreter.load('judge') };
 }
 
 /** Limits of test code: generous, as it is trusted; they stop test loops that a program's answer has made endless. */
@@ -189,43 +175,36 @@ const judgeLimits = (limits: Limits): Limits => ({
   outputBytes: limits.outputBytes,
 });
 
-function attempt(engines: Engines, job: Job): Outcome {
-  const program = new Interpreter(engines.program, job.limits);
-  let judge: Interpreter | undefined;
-  try {
-    const entry = load(program, job.source, job.entryPoint);
-    if (isFailure(entry)) return failed(entry, program.stdout);
-    if (job.work.kind === 'calls') {
-      const calls = runCalls(program, entry, job.work.calls, job.work.stopOnThrow);
-      return { calls, assertions: [], stdout: program.stdout };
-    }
-    judge = new Interpreter(engines.judge, judgeLimits(job.limits));
-    const judged = runJudge(judge, program, entry, { ...job.work, entryPoint: job.entryPoint });
-    return { ...judged, calls: [], stdout: program.stdout };
-  } finally {
-    judge?.dispose();
-    program.dispose();
+function attempt({ program, judge }: Interpreters, job: Job): Outcome {
+  program.reset(job.limits);
+  const entry = load(program, job.source, job.entryPoint);
+  if (isFailure(entry)) return failed(entry, program.stdout);
+  if (job.work.kind === 'calls') {
+    const calls = runCalls(program, entry, job.work.calls, job.work.stopOnThrow);
+    return { calls, assertions: [], stdout: program.stdout };
   }
+  const judged = runJudge(judge, program, entry, { ...job.work, entryPoint: job.entryPoint, limits: job.limits });
+  return { ...judged, calls: [], stdout: program.stdout };
 }
 
 /**
  * Runs one program. When it crashes the interpreter (an exception through C frames), it is run once more in a fresh
  * instance, as an earlier program may have left the old one unsound; a second crash is the program's own doing.
  */
-export async function execute(engines: Engines, job: Job): Promise<Outcome> {
+export async function execute(interpreters: Interpreters, job: Job): Promise<Outcome> {
   if (!IDENTIFIER.test(job.entryPoint)) {
     return failed(badTests(`entry point ${JSON.stringify(job.entryPoint)} is not a name`));
   }
   for (let tries = 0; ; tries++) {
     try {
-      return attempt(engines, job);
+      return attempt(interpreters, job);
     } catch (error) {
       if (tries === 0) continue;
       const message = error instanceof Error ? error.message : String(error);
       return failed({ verdict: 'runtime_error', message: `the program crashed the interpreter: ${message}` });
     } finally {
-      engines.program = await engines.program.next();
-      if (job.work.kind === 'judge') engines.judge = await engines.judge.next();
+      if (!interpreters.program.fit) interpreters.program = await Interpreter.load('program');
+      if (!interpreters.judge.fit) interpreters.judge = await Interpreter.load('judge');
     }
   }
 }

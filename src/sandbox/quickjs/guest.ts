@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS } from '../limits.js';
 import { MAX_DEPTH } from '../wire.js';
 
 /** Values in one result, containers included. */
@@ -9,13 +10,13 @@ const MAX_NODES = 200_000;
  * object of its own that could reach a prototype. It is still only a codec: a program that lies about its own result
  * gains nothing, as the expected one is elsewhere.
  *
- * The script's value is a function (write, maxChars) → object of functions; texts are those of `wire.ts`:
+ * The script's value is a function (write) → object of functions; texts are those of `wire.ts`:
  * - `run(entry, text)`: applies `entry` to the decoded arguments; the result as text, or the raw object where it may
  *   be a promise, which only the host can tell for certain.
  * - `encode(value)`: `v` + text, or `!` where the value is larger than allowed.
- * - `decode(text)`, `describe(error)` → JSON `[name, message]`.
+ * - `decode(text)`, `describe(error)` → JSON `[name, message]`; `configure(maxChars)` sets the size of output and results.
  */
-export const CODEC = String.raw`(function (write, maxChars) {
+export const CODEC = String.raw`(function (write) {
   'use strict';
   const { stringify: quote, parse } = JSON;
   const { isArray } = Array;
@@ -37,7 +38,7 @@ export const CODEC = String.raw`(function (write, maxChars) {
   for (const C of [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array,
     BigInt64Array, BigUint64Array, Float32Array, Float64Array]) typed[C.name] = C;
   const TAG = '\u0001', AFTER = '\u0002', LIMIT = { __proto__: null };
-  let nodes = 0, chars = 0;
+  let nodes = 0, chars = 0, maxChars = ${DEFAULT_LIMITS.outputBytes};
 
   const string = (s) => {
     if ((chars -= s.length) < 0) throw LIMIT;
@@ -226,17 +227,19 @@ export const CODEC = String.raw`(function (write, maxChars) {
   };
   globalThis.exports = {};
   globalThis.module = { exports: globalThis.exports };
-  return { run, encode, decode, describe };
+  const configure = (n) => { maxChars = n; };
+  return { run, encode, decode, describe, configure };
 })`;
 
 /**
  * The judge's half, run after `CODEC` in an interpreter that holds no untrusted code. The script's value is a function
- * (codec, call, record, entryName) that defines the entry point as a call into the program's interpreter, `console.assert`,
- * `assert` and `require('assert')`. It returns `{ blame }`: whether an error came out of the program.
+ * (codec, call, record) that defines `console.assert`, `assert` and `require('assert')`. It returns
+ * - `install(name)`: defines the entry point as a call into the program's interpreter;
+ * - `blame(error)`: where an error came from, `program`, `assertion`, `tests` or `other`.
  *
  * `call(text)` → `v` + text | `p` + text (a promise's value) | `e` + JSON [name, message] | `r` + the same (rejection).
  */
-export const JUDGE = `(function (codec, call, record, entryName) {
+export const JUDGE = `(function (codec, call, record) {
   'use strict';
   const fromProgram = new WeakSet();
   const classes = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
@@ -258,10 +261,12 @@ export const JUDGE = `(function (codec, call, record, entryName) {
       default: throw rebuild(rest);
     }
   };
-  const path = entryName.split('.'), last = path.pop();
-  let holder = globalThis;
-  for (const name of path) holder = holder[name] ??= {};
-  holder[last] = entry;
+  const install = (entryName) => {
+    const path = entryName.split('.'), last = path.pop();
+    let holder = globalThis;
+    for (const name of path) holder = holder[name] ??= {};
+    holder[last] = entry;
+  };
 
   class AssertionError extends Error {}
   Object.defineProperty(AssertionError.prototype, 'name', { value: 'AssertionError' });
@@ -345,6 +350,7 @@ export const JUDGE = `(function (codec, call, record, entryName) {
     throw new ReferenceError("test code cannot require '" + name + "'");
   };
   return {
+    install,
     blame: (error) => (typeof error === 'object' && error !== null && fromProgram.has(error) ? 'program'
       : error instanceof AssertionError ? 'assertion'
       : error instanceof SyntaxError || error instanceof ReferenceError ? 'tests' : 'other'),

@@ -1,8 +1,21 @@
-import type { JSPromiseState, QuickJSContext, QuickJSHandle, QuickJSRuntime, VmCallResult } from 'quickjs-emscripten';
-import type { LimitKind, Limits } from '../sandbox.js';
+import {
+  type JSPromiseState,
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+  RELEASE_SYNC,
+  type VmCallResult,
+} from 'quickjs-emscripten';
+import { DEFAULT_LIMITS as DEFAULTS, type LimitKind, type Limits } from '../limits.js';
 import { interruptsFor } from './budget.js';
-import type { Engine } from './engine.js';
-import { CODEC } from './guest.js';
+import { CODEC, JUDGE } from './guest.js';
+import { Snapshot } from './snapshot.js';
+
+/** WebAssembly memory never shrinks: an instance that has grown past this many bytes is replaced. */
+const MAX_MEMORY_BYTES = 192 * 2 ** 20;
 
 /** Jobs of the microtask queue that cost one interrupt, so that a flood of jobs that never poll ends too. */
 const JOBS_PER_INTERRUPT = 256;
@@ -23,7 +36,11 @@ export type Stopped =
 
 /** Carries `Stopped` through our own frames; never enters the interpreter. */
 export class Halt extends Error {
-  constructor(readonly stopped: Stopped) {
+  constructor(
+    readonly stopped: Stopped,
+    /** The throw was a promise's rejection. */
+    readonly promised = false,
+  ) {
     super(stopped.kind === 'threw' ? `${stopped.name}: ${stopped.text}` : LIMIT_MESSAGES[stopped.limit]);
   }
 }
@@ -31,49 +48,110 @@ export class Halt extends Error {
 /** An exception crossed the interpreter's C frames. The instance is unsound; a fresh one may tell another story. */
 export class Crash extends Error {}
 
+/** What the interpreter's code may ask of this side; set by whoever runs a judge. */
+export interface JudgeHooks {
+  /** Calls the program; see `JUDGE` for the texts. */
+  readonly call: (argsText: string) => string;
+  readonly record: (passed: boolean, message: string) => void;
+}
+
 interface Codec {
-  readonly object: QuickJSHandle;
   readonly run: QuickJSHandle;
   readonly encode: QuickJSHandle;
   readonly describe: QuickJSHandle;
+  readonly configure: QuickJSHandle;
 }
 
-/** One runtime with one context, under limits, for one program or one judge. */
+interface JudgeParts {
+  readonly install: QuickJSHandle;
+  readonly blame: QuickJSHandle;
+}
+
+/**
+ * One WebAssembly instance of QuickJS, with one runtime and one context under limits. `reset` puts its memory back to
+ * how it was before the first program, so every program meets the same interpreter down to the last byte, and even a
+ * program that corrupts the interpreter's memory does not reach the next one. Handles die with the reset, undisposed.
+ */
 export class Interpreter {
-  readonly runtime: QuickJSRuntime;
   readonly context: QuickJSContext;
-  readonly codec: Codec;
-  stdout = '';
+  private readonly runtime: QuickJSRuntime;
+  private readonly codec: Codec;
+  readonly judge: JudgeParts | undefined;
+  private readonly snapshot: Snapshot;
+  private hooks: JudgeHooks | undefined;
+  private limits: Limits = DEFAULTS;
   private limit: LimitKind | undefined;
   private interrupts = 0;
-  private allowed: number;
-  private readonly handles: QuickJSHandle[] = [];
+  private allowed = Number.POSITIVE_INFINITY;
+  private sound = true;
+  stdout = '';
 
-  constructor(
-    private readonly engine: Engine,
-    private readonly limits: Limits,
+  /** A new instance; one for judges also holds the assertion library. */
+  static async load(role: 'program' | 'judge'): Promise<Interpreter> {
+    const silent = (): void => {};
+    // What the C library prints when it aborts; the abort itself arrives as an exception.
+    const emscriptenModule = { print: silent, printErr: silent } as object;
+    const module = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { emscriptenModule }));
+    return new Interpreter(module, role);
+  }
+
+  private constructor(
+    private readonly module: QuickJSWASMModule,
+    role: 'program' | 'judge',
   ) {
-    this.allowed = interruptsFor(limits.cpuMs);
-    this.runtime = engine.module.newRuntime();
-    this.runtime.setMaxStackSize(limits.stackBytes);
+    this.context = module.newContext();
+    this.runtime = this.context.runtime;
     this.runtime.setInterruptHandler(() => {
       if (this.limit === undefined && ++this.interrupts > this.allowed) this.limit = 'time_limit';
       return this.limit !== undefined;
     });
-    this.context = this.runtime.newContext();
-    const make = this.keep(this.evaluate(CODEC, 'codec.js'));
-    const write = this.keep(this.context.newFunction('write', (line) => this.write(this.context.getString(line))));
-    const object = this.call(make, write, this.keep(this.context.newNumber(limits.outputBytes)));
-    const part = (name: string): QuickJSHandle => this.keep(this.context.getProp(object, name));
-    this.codec = { object, run: part('run'), encode: part('encode'), describe: part('describe') };
-    this.keep(object);
+    const { context } = this;
+    const write = context.newFunction('write', (line) => this.write(context.getString(line)));
+    const codec = this.call(this.evaluate(CODEC, 'codec.js'), write);
+    const part = (object: QuickJSHandle, name: string): QuickJSHandle => context.getProp(object, name);
+    this.codec = {
+      run: part(codec, 'run'),
+      encode: part(codec, 'encode'),
+      describe: part(codec, 'describe'),
+      configure: part(codec, 'configure'),
+    };
+    if (role === 'judge') {
+      const call = context.newFunction('call', (text) =>
+        context.newString(this.hooks?.call(context.getString(text)) as string),
+      );
+      const record = context.newFunction('record', (passed, message) => {
+        this.hooks?.record(context.eq(passed, context.true), JSON.parse(context.getString(message)) as string);
+      });
+      const judge = this.call(this.evaluate(JUDGE, 'judge.js'), codec, call, record);
+      this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame') };
+    }
+    this.snapshot = Snapshot.take(this.memory());
+  }
+
+  /** Whether it may run another program; an interpreter that an exception has crossed, or that has grown large, may not. */
+  get fit(): boolean {
+    return this.sound && this.memory().byteLength <= MAX_MEMORY_BYTES;
+  }
+
+  /** Forgets all that has run and starts anew under these limits. Handles from before must not be used any more. */
+  reset(limits: Limits, hooks?: JudgeHooks): void {
+    this.snapshot.restore(this.memory());
+    this.limits = limits;
+    this.hooks = hooks;
+    this.limit = undefined;
+    this.interrupts = 0;
+    this.allowed = interruptsFor(limits.cpuMs);
+    this.stdout = '';
+    if (limits.outputBytes !== DEFAULTS.outputBytes) {
+      this.call(this.codec.configure, this.context.newNumber(limits.outputBytes));
+    }
+    this.runtime.setMaxStackSize(limits.stackBytes);
     this.runtime.setMemoryLimit(limits.memoryBytes);
   }
 
-  /** Frees the handle with the interpreter. */
-  keep(handle: QuickJSHandle): QuickJSHandle {
-    this.handles.push(handle);
-    return handle;
+  /** QuickJS and its release date. */
+  version(): string {
+    return `quickjs ${/\d{4}-\d\d-\d\d/.exec(this.runtime.dumpMemoryUsage())?.[0] ?? 'unknown'}`;
   }
 
   /** Runs a script and returns its value. Throws `Halt` or `Crash`. */
@@ -122,13 +200,14 @@ export class Interpreter {
       const state = this.promiseState(result);
       switch (state.type) {
         case 'pending':
-          throw new Halt({ kind: 'threw', name: 'Error', text: 'returned a promise that never settles' });
+          throw new Halt({ kind: 'threw', name: 'Error', text: 'returned a promise that never settles' }, true);
         case 'rejected':
-          throw this.thrown(state.error);
+          throw new Halt(this.thrown(state.error).stopped, true);
         case 'fulfilled': {
           const promised = state.notAPromise !== true;
-          if (promised) this.keep(state.value);
-          return { text: this.text(this.keep(this.call(this.codec.encode, state.value))), promised };
+          const encoded = this.call(this.codec.encode, state.value);
+          if (promised) state.value.dispose();
+          return { text: this.text(encoded), promised };
         }
       }
     } finally {
@@ -159,16 +238,6 @@ export class Interpreter {
     return this.limit;
   }
 
-  dispose(): void {
-    try {
-      for (const handle of this.handles) if (handle.alive) handle.dispose();
-      this.context.dispose();
-      this.runtime.dispose();
-    } catch {
-      this.engine.discard();
-    }
-  }
-
   /** What a caught error says, as `Halt`. Takes the handle. */
   thrown(error: QuickJSHandle): Halt {
     if (this.limit !== undefined) {
@@ -192,6 +261,10 @@ export class Interpreter {
       return new Halt({ kind: 'limit', limit: 'memory_limit' });
     }
     return new Halt({ kind: 'threw', name, text });
+  }
+
+  private memory(): ArrayBuffer {
+    return (this.module.getWasmMemory() as { readonly buffer: ArrayBuffer }).buffer;
   }
 
   private write(quoted: string): void {
@@ -243,7 +316,7 @@ export class Interpreter {
     try {
       return work();
     } catch (error) {
-      this.engine.discard();
+      this.sound = false;
       throw new Crash(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     }
   }

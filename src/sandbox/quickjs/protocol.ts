@@ -1,4 +1,5 @@
-import type { Assertion, Failure, LimitKind, Limits } from '../sandbox.js';
+import type { LimitKind, Limits } from '../limits.js';
+import type { Assertion, Failure } from '../sandbox.js';
 
 /** What the pool asks of a worker. Texts are wire texts (`wire.ts`). */
 export interface Job {

@@ -1,7 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { schedulerTimes, threadId } from './clock.js';
-import { Engine } from './engine.js';
-import { execute } from './execute.js';
+import { execute, loadInterpreters } from './execute.js';
 import type { Job, Ready, Reply } from './protocol.js';
 
 /** What every program reads as the present: 2024-01-01 00:00 UTC. QuickJS seeds Math.random from it too. */
@@ -14,7 +13,7 @@ Date.prototype.getTimezoneOffset = () => 0;
 const port = parentPort;
 if (port === null) throw new Error('worker.js runs in a worker thread only');
 
-const engines = { program: await Engine.load(), judge: await Engine.load() };
+const interpreters = await loadInterpreters();
 const thread = threadId();
 const times = schedulerTimes(thread);
 
@@ -26,7 +25,7 @@ port.on('message', (job: Job) => {
   queue = queue.then(async () => {
     const cpuStart = cpu();
     const wallStart = performance.now();
-    const outcome = await execute(engines, job);
+    const outcome = await execute(interpreters, job);
     const wallMs = performance.now() - wallStart;
     const cpuMs = Math.min(wallMs, Math.max(0, cpu() - cpuStart));
     port.postMessage({ kind: 'reply', id: job.id, ...outcome, cpuMs, wallMs } satisfies Reply);
