@@ -60,11 +60,13 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 
-function visit(value: unknown, each: (node: Node) => void): void {
+function visit(value: unknown, each: (node: Node) => void, assigned?: unknown): void {
   if (Array.isArray(value)) for (const item of value) visit(item, each);
   if (!isNode(value)) return;
-  each(value);
-  for (const child of Object.values(value)) if (typeof child === 'object') visit(child, each);
+  // A target is no use: a sandbox may replace Date.now by a fixed answer.
+  if (value !== assigned) each(value);
+  const target = value.type === 'AssignmentExpression' ? value.left : undefined;
+  for (const child of Object.values(value)) if (typeof child === 'object') visit(child, each, target);
 }
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
