@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { HoneError } from '../core/error.js';
-import { verdictOf } from '../core/evidence.js';
 import { appendDurably, syncDirectory, withPath, writeAtomic } from '../core/io.js';
 import type { Policy, TrainSequence } from '../core/policy.js';
-import type { Group } from '../core/trajectory.js';
-import { bootstrapMean, evaluate, passAtK } from '../eval/index.js';
+import { evaluate } from '../eval/index.js';
 import { createPolicy, loadPolicy, trainBpe } from '../policy/index.js';
 import { singleTurn } from '../rollout/index.js';
 import { type PretrainExample, pretrainExampleAt, synthTasks } from '../tasks/index.js';
@@ -28,7 +26,10 @@ const pretrainSchema = z.strictObject({
   weightDecay: z.number().min(0),
   /** Share of the corpus whose program contains one realistic mistake. */
   errorRate: z.number().min(0).max(1),
-  difficulty: z.tuple([z.int().min(1).max(5), z.int().min(1).max(5)]),
+  /** How often tasks of 1, 2, … 5 composed operations are drawn: at the start, and from `rampShare` of the steps on. */
+  weightsFrom: z.array(z.number().min(0)).length(5),
+  weightsTo: z.array(z.number().min(0)).length(5),
+  rampShare: z.number().min(0).max(1),
   vocabSize: z.int().min(300),
   /** Examples that the tokenizer is learnt from. */
   tokenizerExamples: z.int().min(1),
@@ -48,13 +49,15 @@ export type PretrainConfig = z.infer<typeof pretrainSchema>;
 export const PRETRAIN_DEFAULTS: Omit<PretrainConfig, 'threads' | 'workers'> = {
   seed: 1,
   languages: ['javascript', 'python'],
-  steps: 3000,
+  steps: 4000,
   batchSize: 48,
   learningRate: 3e-3,
   warmupSteps: 100,
   weightDecay: 0.05,
-  errorRate: 0.4,
-  difficulty: [1, 5],
+  errorRate: 0.3,
+  weightsFrom: [8, 4, 1, 0.3, 0.1],
+  weightsTo: [3, 5, 4, 2, 1],
+  rampShare: 0.4,
   vocabSize: 1024,
   tokenizerExamples: 6000,
   hiddenSize: 128,
@@ -86,10 +89,10 @@ export type PretrainEvent =
   | { readonly type: 'measure'; readonly done: number; readonly total: number }
   | { readonly type: 'done'; readonly directory: string; readonly seconds: number };
 
-/** Pass rates of one difficulty (0 = all). */
+/** Pass rates on the held-out tasks of a range of difficulties. */
 export interface PassRow {
   readonly language: string;
-  readonly difficulty: number;
+  readonly difficulty: readonly [number, number];
   readonly tasks: number;
   readonly passAt: { readonly [k: string]: number };
 }
@@ -104,15 +107,20 @@ export function learningRateAt(
   return config.learningRate * (0.1 + 0.45 * (1 + Math.cos(Math.PI * progress)));
 }
 
-/** Examples number `start` … `start + count − 1` of the corpus. */
-function examples(
-  { seed, languages, errorRate, difficulty }: PretrainConfig,
-  start: number,
-  count: number,
-): PretrainExample[] {
-  return Array.from({ length: count }, (_, i) =>
-    pretrainExampleAt({ seed, languages, errorRate, difficulty }, start + i),
-  );
+/** The mixture of difficulties at a step: short programs first, longer ones as the run goes on. */
+export function weightsAt(
+  step: number,
+  config: Pick<PretrainConfig, 'steps' | 'weightsFrom' | 'weightsTo' | 'rampShare'>,
+): number[] {
+  const share = Math.min(1, step / Math.max(1, config.rampShare * config.steps));
+  return config.weightsFrom.map((from, i) => from + share * ((config.weightsTo[i] as number) - from));
+}
+
+/** Examples number `start` … `start + count − 1` of the corpus, with the mixture of a step. */
+function examples(config: PretrainConfig, step: number, start: number, count: number): PretrainExample[] {
+  const { seed, languages, errorRate } = config;
+  const options = { seed, languages, errorRate, difficultyWeights: weightsAt(step, config) };
+  return Array.from({ length: count }, (_, i) => pretrainExampleAt(options, start + i));
 }
 
 function toSequences(batch: readonly PretrainExample[], policy: Policy): TrainSequence[] {
@@ -126,7 +134,7 @@ function toSequences(batch: readonly PretrainExample[], policy: Policy): TrainSe
 
 async function freshPolicy(config: PretrainConfig): Promise<Policy> {
   const tokenizerJson = trainBpe(
-    examples(config, 0, config.tokenizerExamples).map(({ prompt, completion }) => prompt + completion),
+    examples(config, config.steps, 0, config.tokenizerExamples).map(({ prompt, completion }) => prompt + completion),
     config.vocabSize,
     [END_TOKEN],
   );
@@ -172,52 +180,69 @@ async function saveCheckpoint(directory: string, step: number, policy: Policy): 
   });
 }
 
-/** Pass rates on held-out tasks by difficulty and over all. */
-async function passRows(
+interface Measurement {
+  readonly split: 'validation' | 'heldout';
+  /** Ranges of difficulties, a row each. */
+  readonly ranges: readonly (readonly [number, number])[];
+  /** Tasks a row. */
+  readonly tasks: number;
+  readonly samples: number;
+  readonly ks: readonly number[];
+}
+
+/** What the card reports: the main job's tasks, then each difficulty. */
+const CARD: Measurement = {
+  split: 'heldout',
+  ranges: [
+    [2, 3],
+    [2, 2],
+    [3, 3],
+    [4, 4],
+    [5, 5],
+  ],
+  tasks: 100,
+  samples: 64,
+  ks: [1, 8, 64],
+};
+
+/** What is looked at on the way; another split than the card's. */
+const CHECK: Measurement = { split: 'validation', ranges: [[2, 3]], tasks: 64, samples: 8, ks: [1, 8] };
+
+/** Pass rates in every language that can be judged here. */
+async function measure(
   policy: Policy,
   config: PretrainConfig,
-  tasks: number,
-  samples: number,
-  ks: readonly number[],
-  split: 'validation' | 'heldout',
+  { split, ranges, tasks, samples, ks }: Measurement,
   onProgress: (done: number, total: number) => void,
 ): Promise<PassRow[]> {
   const verifier = await createVerifier({ workers: config.workers });
   try {
-    const rollout = singleTurn(policy, verifier, { seed: config.seed, stream: `pretrain-${split}`, maxNewTokens: 96 });
+    const rollout = singleTurn(policy, verifier, { seed: config.seed, stream: split, maxNewTokens: 96 });
     const languages = config.languages.filter((language) => verifier.languages.includes(language));
     const rows: PassRow[] = [];
-    for (const language of languages) {
-      const set = synthTasks({ seed: 0, split, language, difficulty: config.difficulty, count: tasks });
-      const { groups } = await evaluate(rollout, set, {
-        split,
-        step: 0,
-        samples,
-        ks,
-        temperature: 1,
-        seed: config.seed,
-        batch: Math.max(1, Math.floor(256 / samples)),
-        onProgress,
-      });
-      const levels = [0, ...new Set(set.map((task) => task.difficulty ?? 0))].sort((a, b) => a - b);
-      rows.push(...levels.map((difficulty) => passRow(language, difficulty, groups, ks)));
-    }
+    for (const language of languages)
+      for (const difficulty of ranges) {
+        const { metrics } = await evaluate(
+          rollout,
+          synthTasks({ seed: 0, split, language, difficulty, count: tasks }),
+          {
+            split,
+            step: 0,
+            samples,
+            ks,
+            temperature: 1,
+            seed: config.seed,
+            batch: Math.max(1, Math.floor(256 / samples)),
+            onProgress: (done) => onProgress(rows.length * tasks + done, languages.length * ranges.length * tasks),
+          },
+        );
+        const passAt = Object.fromEntries(Object.entries(metrics.passAt).map(([k, { value }]) => [k, value]));
+        rows.push({ language, difficulty, tasks: metrics.tasks, passAt });
+      }
     return rows;
   } finally {
     await verifier.close();
   }
-}
-
-function passRow(language: string, difficulty: number, groups: readonly Group[], ks: readonly number[]): PassRow {
-  const chosen = groups.filter(({ task }) => difficulty === 0 || task.difficulty === difficulty);
-  const passAt = ks.map((k) => {
-    const values = chosen.map(({ trajectories }) => {
-      const passed = trajectories.filter((t) => verdictOf(t.evidence) === 'accepted').length;
-      return passAtK(trajectories.length, passed, k);
-    });
-    return [String(k), bootstrapMean(values, 0, 1).value] as const;
-  });
-  return { language, difficulty, tasks: chosen.length, passAt: Object.fromEntries(passAt) };
 }
 
 /**
@@ -257,9 +282,7 @@ export async function pretrain(
     });
     const began = performance.now();
     await trainOn(policy, config, out, curveFile, from?.step ?? 0, emit);
-    const rows = await passRows(policy, config, 200, 64, [1, 8, 64], 'heldout', (done, total) =>
-      emit({ type: 'measure', done, total }),
-    );
+    const rows = await measure(policy, config, CARD, (done, total) => emit({ type: 'measure', done, total }));
     await policy.save(out, { dtype: 'float16' });
     writeAtomic(join(out, 'README.md'), modelCard(config, policy.capabilities.parameters, readCurve(curveFile), rows));
     rmSync(join(out, 'checkpoint'), { recursive: true, force: true });
@@ -286,7 +309,7 @@ async function trainOn(
   emit: (event: PretrainEvent) => void,
 ): Promise<void> {
   const batchOf = (step: number): TrainSequence[] =>
-    toSequences(examples(config, (step - 1) * config.batchSize, config.batchSize), policy);
+    toSequences(examples(config, step, (step - 1) * config.batchSize, config.batchSize), policy);
   let next = batchOf(from + 1);
   let lossSum = 0;
   let points = 0;
@@ -317,7 +340,7 @@ async function trainOn(
       since = performance.now();
     }
     if (step % config.evaluateEvery === 0 && step < config.steps) {
-      const [all] = await passRows(policy, config, 64, 8, [1, 8], 'validation', () => {});
+      const [all] = await measure(policy, config, CHECK, () => {});
       if (all) emit({ type: 'evaluation', step, passAt1: all.passAt['1'] ?? 0, passAt8: all.passAt['8'] ?? 0 });
       since = performance.now();
     }

@@ -5,12 +5,10 @@ import { PRETRAIN_DEFAULTS as D, type PretrainEvent, pretrain } from '../../app/
 import { duration } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
-import { difficultyRange } from './shared.js';
 
-interface PretrainOptions extends Omit<typeof D, 'difficulty' | 'languages'> {
+interface PretrainOptions extends Omit<typeof D, 'languages' | 'weightsFrom' | 'weightsTo' | 'rampShare'> {
   readonly out: string;
   readonly languages: readonly string[];
-  readonly difficulty: [number, number];
   readonly workers: number;
   readonly threads: number;
   readonly json?: true;
@@ -72,7 +70,6 @@ export function pretrainCommand(): Command {
       D.errorRate,
     )
     .option('--languages <list>', 'languages of the programs', list, D.languages)
-    .option('--difficulty <range>', 'composed operations', difficultyRange, D.difficulty)
     .option('--vocab-size <n>', 'tokens in the vocabulary', integer({ min: 300 }), D.vocabSize)
     .option(
       '--tokenizer-examples <n>',
@@ -96,6 +93,6 @@ export function pretrainCommand(): Command {
   );
   return command.action(async ({ out, json, ...config }: PretrainOptions) => {
     const emit = json ? (event: PretrainEvent) => void process.stdout.write(`${JSON.stringify(event)}\n`) : show();
-    await pretrain({ ...config, languages: [...config.languages] }, out, emit);
+    await pretrain({ ...D, ...config, languages: [...config.languages] }, out, emit);
   });
 }
