@@ -46,6 +46,7 @@ describe('a run', () => {
     expect(readdirSync(reference).sort()).toEqual([
       'checkpoints',
       'evaluations',
+      'events.out.tfevents.0000.hone',
       'metrics.jsonl',
       'run.json',
       'timings.jsonl',

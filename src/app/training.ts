@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
 import type { Estimate, RunEvent, SolvedExample } from '../core/events.js';
 import { verdictOf } from '../core/evidence.js';
-import type { EvaluationMetrics, StepTiming } from '../core/metrics.js';
+import type { EvaluationMetrics, StepMetrics, StepTiming } from '../core/metrics.js';
 import type { Policy } from '../core/policy.js';
 import type { RolloutProtocol } from '../core/recipe.js';
 import { RUN_VERSION, RunDirectory } from '../core/run-directory.js';
@@ -15,7 +15,7 @@ import { grpo, maskTruncated, uniform as uniformCredit } from '../credit/index.j
 import { uniform as uniformScheduler } from '../curriculum/index.js';
 import { evaluate } from '../eval/index.js';
 import { clip, tokenMean } from '../loss/index.js';
-import { stepMetrics } from '../monitor/index.js';
+import { eventFileHeader, scalarEvent, scalarsOf, stepMetrics } from '../monitor/index.js';
 import { binary } from '../reward/index.js';
 import { singleTurn } from '../rollout/index.js';
 import { parseTrainConfig, type TrainConfig } from './config.js';
@@ -185,6 +185,16 @@ function timing(step: number, laps: ReadonlyMap<string, number>, tokens: number,
   };
 }
 
+/** Seconds since 1970, for TensorBoard's time axis. */
+const wallSeconds = (): number => (performance.timeOrigin + performance.now()) / 1000;
+
+/** Writes metrics lines, durable before returning, and their curves for TensorBoard. */
+function record(run: RunDirectory, lines: readonly (StepMetrics | EvaluationMetrics)[]): void {
+  run.appendMetrics(lines);
+  const now = wallSeconds();
+  for (const line of lines) run.appendEvents(scalarEvent(now, line.step, scalarsOf(line)), eventFileHeader(now));
+}
+
 /** Evaluates the base, or reads what an interrupted run already knows of it. */
 async function baseEvaluation(session: Session): Promise<{ metrics: EvaluationMetrics; groups: readonly Group[] }> {
   const { run, policy, config, emit } = session;
@@ -192,7 +202,7 @@ async function baseEvaluation(session: Session): Promise<{ metrics: EvaluationMe
   if (known) return { metrics: known, groups: run.readEvaluation(0) };
   const base = await evaluateNow(session, 0, config.evaluationSamples);
   run.writeEvaluation(0, base.groups);
-  run.appendMetrics([base.metrics]);
+  record(run, [base.metrics]);
   await run.saveCheckpoint(0, policy, null, config.keepCheckpoints);
   emit({ type: 'evaluation', metrics: base.metrics });
   return base;
@@ -220,7 +230,7 @@ async function continueRun(session: Session, from: number, schedulerState: unkno
     if (due) trained = await evaluateNow(session, step, last ? config.evaluationSamples : config.interimSamples);
     stopwatch.enter('other');
     if (last) run.writeEvaluation(step, trained.groups);
-    run.appendMetrics(due ? [metrics, trained.metrics] : [metrics]);
+    record(run, due ? [metrics, trained.metrics] : [metrics]);
     if (last || step % config.checkpointEvery === 0)
       await run.saveCheckpoint(step, policy, loop.scheduler.state(), config.keepCheckpoints);
     const after = stopwatch.lap();

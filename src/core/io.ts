@@ -78,12 +78,12 @@ export function writeAtomic(path: string, content: string | Uint8Array): void {
   });
 }
 
-/** Appends text and makes it durable before returning. */
-export function appendDurably(path: string, text: string): void {
+/** Appends text or bytes and makes them durable before returning. */
+export function appendDurably(path: string, content: string | Uint8Array): void {
   withPath(path, () => {
     const fd = openSync(path, 'a');
     try {
-      const bytes = Buffer.from(text);
+      const bytes = Buffer.from(content);
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
       fsyncSync(fd);
     } finally {

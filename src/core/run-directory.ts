@@ -27,6 +27,8 @@ type MetricsLine = StepMetrics | EvaluationMetrics;
  * after a crash the newest checkpoint is the truth, and `rewind` drops what came after it.
  */
 export class RunDirectory {
+  private eventFile: string | undefined;
+
   private constructor(
     readonly path: string,
     readonly manifest: Manifest,
@@ -108,6 +110,19 @@ export class RunDirectory {
   /** Appends lines durably, in one write. */
   appendMetrics(lines: readonly MetricsLine[]): void {
     appendDurably(this.metricsFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+
+  /**
+   * Appends a record to this session's TensorBoard file, which begins with `header`. A resumed run gets a file of its
+   * own, as TensorBoard expects.
+   */
+  appendEvents(bytes: Uint8Array, header: Uint8Array): void {
+    if (this.eventFile === undefined) {
+      const sessions = readdirSync(this.path).filter((name) => name.startsWith('events.out.tfevents.')).length;
+      this.eventFile = join(this.path, `events.out.tfevents.${String(sessions).padStart(4, '0')}.hone`);
+      appendDurably(this.eventFile, header);
+    }
+    appendDurably(this.eventFile, bytes);
   }
 
   appendTiming(timing: StepTiming): void {

@@ -1,3 +1,5 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+
 /**
  * Writes ONNX models: the subset of onnx.proto3 that explicit graphs need.
  * Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3 (IR version 10, opset 21).
@@ -43,54 +45,28 @@ export interface ModelDef {
   readonly constants: readonly ConstantDef[];
 }
 
-const utf8 = new TextEncoder();
-const WIRE_VARINT = 0;
-const WIRE_BYTES = 2;
-const WIRE_FIXED32 = 5;
-
 /** One protobuf message in the making. */
 class Message {
-  private readonly parts: Uint8Array[] = [];
-  private length = 0;
+  private readonly writer = new BinaryWriter();
 
-  private push(bytes: Uint8Array): this {
-    this.parts.push(bytes);
-    this.length += bytes.length;
+  int(field: number, value: number): this {
+    this.writer.tag(field, WireType.Varint).int64(value);
     return this;
   }
 
-  private varint(value: number): this {
-    // Negative int64 values take ten bytes: two's complement in 64 bits.
-    let rest = BigInt.asUintN(64, BigInt(value));
-    const bytes: number[] = [];
-    do {
-      const low = Number(rest & 127n);
-      rest >>= 7n;
-      bytes.push(rest > 0n ? low | 128 : low);
-    } while (rest > 0n);
-    return this.push(Uint8Array.from(bytes));
-  }
-
-  private tag(field: number, wire: number): this {
-    return this.varint((field << 3) | wire);
-  }
-
-  int(field: number, value: number): this {
-    return this.tag(field, WIRE_VARINT).varint(value);
-  }
-
   float(field: number, value: number): this {
-    const bytes = new Uint8Array(4);
-    new DataView(bytes.buffer).setFloat32(0, value, true);
-    return this.tag(field, WIRE_FIXED32).push(bytes);
+    this.writer.tag(field, WireType.Bit32).float(value);
+    return this;
   }
 
   bytes(field: number, value: Uint8Array): this {
-    return this.tag(field, WIRE_BYTES).varint(value.length).push(value);
+    this.writer.tag(field, WireType.LengthDelimited).bytes(value);
+    return this;
   }
 
   string(field: number, value: string): this {
-    return this.bytes(field, utf8.encode(value));
+    this.writer.tag(field, WireType.LengthDelimited).string(value);
+    return this;
   }
 
   message(field: number, value: Message): this {
@@ -98,13 +74,7 @@ class Message {
   }
 
   finish(): Uint8Array {
-    const out = new Uint8Array(this.length);
-    let at = 0;
-    for (const part of this.parts) {
-      out.set(part, at);
-      at += part.length;
-    }
-    return out;
+    return this.writer.finish();
   }
 }
 
