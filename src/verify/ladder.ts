@@ -1,6 +1,13 @@
 import type { Evidence, TestResult, TestsEvidence, Verdict } from '../core/evidence.js';
 import type { CallTest, Task } from '../core/task.js';
-import { type CallOutcome, type ExecutionResult, type Limits, type Sandbox, toWire } from '../sandbox/index.js';
+import {
+  type CallOutcome,
+  type ExecutionResult,
+  type Limits,
+  notExecuted,
+  type Sandbox,
+  toWire,
+} from '../sandbox/index.js';
 import { assertResults, promptHelpers } from './asserts.js';
 import type { Comparator } from './compare.js';
 
@@ -65,6 +72,10 @@ function judged(
 /** Runs a program against a task's hidden tests. The verdict is that of the first test that fails. */
 export async function judge(sandbox: Sandbox, task: Task, program: string, options: LadderOptions): Promise<Judged> {
   const { hidden } = task;
+  if (hidden.kind === 'calls' && hidden.cases.length === 0) {
+    const failure = { verdict: 'infra_error', message: `task ${task.id} has no hidden tests` } as const;
+    return judged(notExecuted(failure, sandbox.toolchain(task.language)), [], 0, 'infra_error', failure.message);
+  }
   const execution = await sandbox.execute({
     language: task.language,
     source: program,
@@ -88,7 +99,6 @@ export async function judge(sandbox: Sandbox, task: Task, program: string, optio
 
   const { cases } = hidden;
   if (failure) return judged(execution, [], cases.length, failure.verdict, blame);
-  if (cases.length === 0) return judged(execution, [], 0, 'infra_error', `task ${task.id} has no hidden tests`);
   const results = upToFailure(
     execution.calls.map((outcome, i) => testResult(outcome, cases[i] as CallTest, options.comparator)),
     options.allTests,

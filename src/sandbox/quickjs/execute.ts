@@ -110,7 +110,10 @@ function runJudge(
     }
     if (source === 'program') return { verdict: 'runtime_error', message: halt.message };
     if (source === 'assertion') return undefined; // Recorded already.
-    if (source === 'tests') return badTests(`the test code does not run: ${halt.message}`);
+    // A SyntaxError may also come from test code that parses what the program returned.
+    if (source === 'tests' || (source === 'syntax' && !judge.parses(job.source))) {
+      return badTests(`the test code does not run: ${halt.message}`);
+    }
     return { verdict: 'wrong_answer', message: `the test code threw on what the program returned: ${halt.message}` };
   };
   const explain = (error: QuickJSHandle): Failure | undefined => {
@@ -163,14 +166,26 @@ export interface Interpreters {
   judge: Interpreter;
 }
 
-export async function loadInterpreters(): Promise<Interpreters> {
-  return { program: await Interpreter.load('program'), judge: await Interpreter.load('judge') };
+/** Heap of a judge in bytes: test code is trusted, but what it is handed is not. */
+const JUDGE_BYTES = 128 * 2 ** 20;
+
+export async function loadInterpreters(limits: Limits): Promise<Interpreters> {
+  return {
+    program: await Interpreter.load('program', limits.memoryBytes),
+    judge: await Interpreter.load('judge', JUDGE_BYTES),
+  };
+}
+
+/** Replaces interpreters that do not fit the job. */
+async function ready(interpreters: Interpreters, { memoryBytes }: Limits): Promise<void> {
+  if (!interpreters.program.fits(memoryBytes)) interpreters.program = await Interpreter.load('program', memoryBytes);
+  if (!interpreters.judge.fits(JUDGE_BYTES)) interpreters.judge = await Interpreter.load('judge', JUDGE_BYTES);
 }
 
 /** Limits of test code: generous, as it is trusted; they stop test loops that a program's answer has made endless. */
 const judgeLimits = (limits: Limits): Limits => ({
   cpuMs: limits.cpuMs + 2000,
-  memoryBytes: limits.memoryBytes + 64 * 2 ** 20,
+  memoryBytes: JUDGE_BYTES,
   stackBytes: limits.stackBytes,
   outputBytes: limits.outputBytes,
 });
@@ -196,15 +211,13 @@ export async function execute(interpreters: Interpreters, job: Job): Promise<Out
     return failed(badTests(`entry point ${JSON.stringify(job.entryPoint)} is not a name`));
   }
   for (let tries = 0; ; tries++) {
+    await ready(interpreters, job.limits);
     try {
       return attempt(interpreters, job);
     } catch (error) {
       if (tries === 0) continue;
       const message = error instanceof Error ? error.message : String(error);
       return failed({ verdict: 'runtime_error', message: `the program crashed the interpreter: ${message}` });
-    } finally {
-      if (!interpreters.program.fit) interpreters.program = await Interpreter.load('program');
-      if (!interpreters.judge.fit) interpreters.judge = await Interpreter.load('judge');
     }
   }
 }

@@ -24,7 +24,7 @@ export const CODEC = String.raw`(function (write) {
   const { prototype: arrayPrototype } = Array;
   const { apply } = Reflect;
   const { indexOf, slice } = String.prototype;
-  const text = String, MapOf = Map, SetOf = Set, DateOf = Date, big = BigInt, TypeErrorOf = TypeError;
+  const text = String, ObjectOf = Object, MapOf = Map, SetOf = Set, DateOf = Date, big = BigInt, TypeErrorOf = TypeError;
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
   const mapForEach = Map.prototype.forEach, mapSet = Map.prototype.set;
   const setForEach = Set.prototype.forEach, setAdd = Set.prototype.add;
@@ -147,7 +147,7 @@ export const CODEC = String.raw`(function (write) {
     if (typeof head === 'string' && head >= TAG && head < AFTER && !(head[1] === 's' && head[2] === TAG)) {
       const name = apply(slice, head, [1]), items = v[1];
       if (name === 'date') return new DateOf(revive(items));
-      if (name === 'boxed') return revive(items);
+      if (name === 'boxed') return ObjectOf(revive(items));
       if (isArray(items)) {
         for (let i = 0; i < items.length; i++) items[i] = revive(items[i]);
         if (name === 'map') {
@@ -175,8 +175,11 @@ export const CODEC = String.raw`(function (write) {
     return apply(indexOf, source, ['\\u0001']) < 0 ? parsed : revive(parsed);
   };
 
+  // Room to say what went wrong when the heap is full.
+  let reserve = new ArrayBuffer(65536);
   const clip = (s) => (s.length > 500 ? apply(slice, s, [0, 500]) + '…' : s);
   const describe = (error) => {
+    reserve = null;
     let name = 'Error', message = '';
     try {
       if (typeof error === 'object' && error !== null) {
@@ -235,7 +238,7 @@ export const CODEC = String.raw`(function (write) {
  * The judge's half, run after `CODEC` in an interpreter that holds no untrusted code. The script's value is a function
  * (codec, call, record) that defines `console.assert`, `assert` and `require('assert')`. It returns
  * - `install(name)`: defines the entry point as a call into the program's interpreter;
- * - `blame(error)`: where an error came from, `program`, `assertion`, `tests` or `other`.
+ * - `blame(error)`: where an error came from: `program`, `assertion`, `tests`, `syntax` or `other`.
  *
  * `call(text)` → `v` + text | `p` + text (a promise's value) | `e` + JSON [name, message] | `r` + the same (rejection).
  */
@@ -275,9 +278,10 @@ export const JUDGE = `(function (codec, call, record) {
     return out.length > 200 ? out.slice(1, 200) + '…' : out.slice(1);
   };
   const check = (passed, message, detail) => {
+    if (passed) return record(true, '""');
     const text = message instanceof Error ? message.message : message === undefined ? detail() : String(message);
-    record(passed, JSON.stringify(passed ? '' : text.slice(0, 500)));
-    if (!passed) throw message instanceof Error ? message : new AssertionError(text);
+    record(false, JSON.stringify(text.slice(0, 500)));
+    throw message instanceof Error ? message : new AssertionError(text);
   };
   const kind = (v) => Object.prototype.toString.call(v);
   const same = (a, b, strict) => {
@@ -353,6 +357,6 @@ export const JUDGE = `(function (codec, call, record) {
     install,
     blame: (error) => (typeof error === 'object' && error !== null && fromProgram.has(error) ? 'program'
       : error instanceof AssertionError ? 'assertion'
-      : error instanceof SyntaxError || error instanceof ReferenceError ? 'tests' : 'other'),
+      : error instanceof SyntaxError ? 'syntax' : error instanceof ReferenceError ? 'tests' : 'other'),
   };
 })`;

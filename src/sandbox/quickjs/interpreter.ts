@@ -14,13 +14,24 @@ import { interruptsFor } from './budget.js';
 import { CODEC, JUDGE } from './guest.js';
 import { Snapshot } from './snapshot.js';
 
-/** WebAssembly memory never shrinks: an instance that has grown past this many bytes is replaced. */
-const MAX_MEMORY_BYTES = 192 * 2 ** 20;
+/** TypeScript's library for Node has no types for WebAssembly. */
+const { Memory } = (globalThis as unknown as { readonly WebAssembly: WebAssemblyMemories }).WebAssembly;
+interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+}
+interface WebAssemblyMemories {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory;
+}
+const WASM_PAGE = 65536;
+/** Static data and the C stack, which share the memory with the heap (5.3 MB in this build), and allocator overhead. */
+const FIXED_BYTES = 6 * 2 ** 20;
+const MIN_HEAP_BYTES = 4 * 2 ** 20;
+/** The allocator takes memory in steps of 64 KiB: once small allocations fail, it has used this much of the end. */
+const EDGE_BYTES = 128 * 2 ** 10;
 
 /** Jobs of the microtask queue that cost one interrupt, so that a flood of jobs that never poll ends too. */
 const JOBS_PER_INTERRUPT = 256;
-/** Extra heap and interrupts for describing what went wrong once the program has used up its own. */
-const GRACE_BYTES = 4 * 2 ** 20;
+/** Extra interrupts for describing what went wrong once the program has used up its own. */
 const GRACE_INTERRUPTS = 50;
 
 const LIMIT_MESSAGES: { readonly [limit in LimitKind]: string } = {
@@ -86,18 +97,26 @@ export class Interpreter {
   private sound = true;
   stdout = '';
 
-  /** A new instance; one for judges also holds the assertion library. */
-  static async load(role: 'program' | 'judge'): Promise<Interpreter> {
+  /**
+   * A new instance; one for judges also holds the assertion library. The heap limit is the size of its WebAssembly
+   * memory: QuickJS's own memory limit does not add up allocations in this build. The memory has that size from the
+   * start, so that whether an allocation succeeds does not depend on earlier programs; untouched pages cost nothing.
+   */
+  static async load(role: 'program' | 'judge', memoryBytes: number): Promise<Interpreter> {
+    const pages = Math.min(32768, Math.ceil((FIXED_BYTES + Math.max(MIN_HEAP_BYTES, memoryBytes)) / WASM_PAGE));
+    const memory = new Memory({ initial: pages, maximum: pages });
     const silent = (): void => {};
     // What the C library prints when it aborts; the abort itself arrives as an exception.
     const emscriptenModule = { print: silent, printErr: silent } as object;
-    const module = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { emscriptenModule }));
-    return new Interpreter(module, role);
+    const variant = newVariant(RELEASE_SYNC, { emscriptenModule, wasmMemory: memory });
+    return new Interpreter(await newQuickJSWASMModuleFromVariant(variant), memory, role, memoryBytes);
   }
 
   private constructor(
-    private readonly module: QuickJSWASMModule,
+    module: QuickJSWASMModule,
+    private readonly memory: WasmMemory,
     role: 'program' | 'judge',
+    private readonly memoryBytes: number,
   ) {
     this.context = module.newContext();
     this.runtime = this.context.runtime;
@@ -125,17 +144,18 @@ export class Interpreter {
       const judge = this.call(this.evaluate(JUDGE, 'judge.js'), codec, call, record);
       this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame') };
     }
-    this.snapshot = Snapshot.take(this.memory());
+    this.snapshot = Snapshot.take(this.memory.buffer);
   }
 
-  /** Whether it may run another program; an interpreter that an exception has crossed, or that has grown large, may not. */
-  get fit(): boolean {
-    return this.sound && this.memory().byteLength <= MAX_MEMORY_BYTES;
+  /** Whether it may run a program with this much heap: it has that much, and no exception has crossed its C frames. */
+  fits(memoryBytes: number): boolean {
+    return this.sound && this.memoryBytes === memoryBytes;
   }
 
   /** Forgets all that has run and starts anew under these limits. Handles from before must not be used any more. */
   reset(limits: Limits, hooks?: JudgeHooks): void {
-    this.snapshot.restore(this.memory());
+    this.snapshot.restore(this.memory.buffer);
+    this.edge().fill(0);
     this.limits = limits;
     this.hooks = hooks;
     this.limit = undefined;
@@ -146,7 +166,6 @@ export class Interpreter {
       this.call(this.codec.configure, this.context.newNumber(limits.outputBytes));
     }
     this.runtime.setMaxStackSize(limits.stackBytes);
-    this.runtime.setMemoryLimit(limits.memoryBytes);
   }
 
   /** QuickJS and its release date. */
@@ -257,14 +276,9 @@ export class Interpreter {
     const [name, text] = JSON.parse(described) as [string, string];
     const exhausted = name === 'InternalError' && (text === 'out of memory' || text === 'string too long');
     // With no room left even for the error object, QuickJS throws null.
-    if (exhausted || (name === 'thrown' && text === 'null' && this.nearlyFull())) {
-      return new Halt({ kind: 'limit', limit: 'memory_limit' });
-    }
+    const speechless = name === 'thrown' && text === 'null' && this.edge().some((byte) => byte !== 0);
+    if (exhausted || speechless) return new Halt({ kind: 'limit', limit: 'memory_limit' });
     return new Halt({ kind: 'threw', name, text });
-  }
-
-  private memory(): ArrayBuffer {
-    return (this.module.getWasmMemory() as { readonly buffer: ArrayBuffer }).buffer;
   }
 
   private write(quoted: string): void {
@@ -283,25 +297,18 @@ export class Interpreter {
     throw new Halt({ kind: 'limit', limit: 'output_limit' });
   }
 
-  private nearlyFull(): boolean {
-    return this.graced(() => {
-      const usage = this.runtime.computeMemoryUsage();
-      const size = this.context.getProp(usage, 'malloc_size');
-      const bytes = this.context.getNumber(size);
-      size.dispose();
-      usage.dispose();
-      return bytes > 0.9 * this.limits.memoryBytes;
-    });
+  /** The end of the heap, zero unless this program has filled all of it. */
+  private edge(): Uint8Array {
+    const { buffer } = this.memory;
+    return new Uint8Array(buffer, buffer.byteLength - EDGE_BYTES);
   }
 
   private graced<T>(work: () => T): T {
     this.allowed += GRACE_INTERRUPTS;
-    this.runtime.setMemoryLimit(this.limits.memoryBytes + GRACE_BYTES);
     try {
       return work();
     } finally {
       this.allowed -= GRACE_INTERRUPTS;
-      this.runtime.setMemoryLimit(this.limits.memoryBytes);
     }
   }
 

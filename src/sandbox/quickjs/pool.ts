@@ -15,8 +15,6 @@ import type { Job, Ready, Reply } from './protocol.js';
 
 /** Stack of a worker's thread in MiB: enough that QuickJS meets its own stack limit, an orderly error, before V8's. */
 const STACK_MB = 64;
-/** JavaScript heap of a worker in MiB; WebAssembly memory is apart. */
-const HEAP_MB = 256;
 /** Jobs handed to a worker ahead of time, so that it need not wait for this thread between two of them. */
 const DEPTH = 4;
 const TICK_MS = 100;
@@ -39,9 +37,23 @@ interface Slot {
   startedAt: number | undefined;
 }
 
-/** Opens a pool of worker threads that run QuickJS. Workers start with the first programs and keep no process alive. */
-export async function openQuickJS(options: BackendOptions): Promise<Backend> {
-  return new Pool(options.workers, await probe());
+export interface QuickJSOptions extends BackendOptions {
+  /** JavaScript heap of a worker in MiB, default 256; WebAssembly memory is apart. */
+  readonly heapMb?: number;
+}
+
+/**
+ * Opens a pool of worker threads that run QuickJS. What stands between a program and this process: the interpreter has
+ * no host functions but one that takes printed text; its memory is a WebAssembly memory of fixed size, put back to its
+ * first state between programs; only JSON text crosses, and it is parsed, never evaluated. It does not protect against
+ * a flaw in V8's WebAssembly, nor hide from a program how long things take elsewhere on the machine. The calls of one
+ * program share its globals, so a program may count them; it gains nothing, as no expected value is ever inside.
+ * Limits are counted, not timed, but for native loops that never poll: those end by the thread's CPU time where the
+ * system tells it (Linux), and elsewhere count as a stalled worker. Workers start with the first programs and keep no
+ * process alive.
+ */
+export async function openQuickJS(options: QuickJSOptions): Promise<Backend> {
+  return new Pool(options.workers, options.heapMb ?? 256, await probe());
 }
 
 class Pool implements Backend {
@@ -53,6 +65,7 @@ class Pool implements Backend {
 
   constructor(
     private readonly size: number,
+    private readonly heapMb: number,
     readonly toolchain: string,
   ) {}
 
@@ -103,7 +116,7 @@ class Pool implements Backend {
       execArgv: [],
       stdout: true,
       stderr: true,
-      resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: this.heapMb },
     });
     const slot: Slot = { worker, entries: [], ready: false, times: () => undefined, ticks: 0, startedAt: undefined };
     worker.on('message', (message: Ready | Reply) => this.receive(slot, message));

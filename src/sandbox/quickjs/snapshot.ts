@@ -5,6 +5,9 @@ const MIN_GAP_PAGES = (2 * 2 ** 20) / PAGE;
 /** Zero-initialised static data may follow the last byte that is not zero; the C stack begins after it. */
 const BSS_SLACK_PAGES = (128 * 2 ** 10) / PAGE;
 
+/** A fresh interpreter lies wholly within this much memory (it needs 6 MB). */
+const MAX_USED_PAGES = (16 * 2 ** 20) / PAGE;
+
 interface Region {
   readonly offset: number;
   readonly bytes: Uint8Array;
@@ -13,7 +16,7 @@ interface Region {
 /**
  * A copy of all of a WebAssembly instance's memory that is in use: static data and heap. Restoring it puts an instance
  * that has returned from every call back to the state it had, whatever ran since, at the price of copying a few
- * hundred kilobytes; memory that grew stays grown but is free again. The C stack, dead between calls, is left out: it
+ * hundred kilobytes. The C stack, dead between calls, is left out: it
  * is recognised as the long run of zeros between static data and heap (if there is none, everything is copied).
  */
 export class Snapshot {
@@ -21,7 +24,7 @@ export class Snapshot {
 
   static take(buffer: ArrayBuffer): Snapshot {
     const words = new BigUint64Array(buffer);
-    const pages = words.length / WORDS_PER_PAGE;
+    const pages = Math.min(words.length / WORDS_PER_PAGE, MAX_USED_PAGES);
     const used = (page: number): boolean => {
       for (let i = page * WORDS_PER_PAGE, end = i + WORDS_PER_PAGE; i < end; i++) if (words[i] !== 0n) return true;
       return false;

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { DEFAULT_LIMITS } from '../limits.js';
 import { schedulerTimes, threadId } from './clock.js';
 import { execute, loadInterpreters } from './execute.js';
 import type { Job, Ready, Reply } from './protocol.js';
@@ -13,7 +14,7 @@ Date.prototype.getTimezoneOffset = () => 0;
 const port = parentPort;
 if (port === null) throw new Error('worker.js runs in a worker thread only');
 
-const interpreters = await loadInterpreters();
+const interpreters = await loadInterpreters(DEFAULT_LIMITS);
 const thread = threadId();
 const times = schedulerTimes(thread);
 

@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Verdict } from '../core/evidence.js';
+import type { Verifier } from '../core/verifier.js';
+import { taskOf, testsOf } from './fixtures.js';
+import { createVerifier } from './verifier.js';
+
+// Every known cheat is a test: none is accepted, none becomes a fault of ours, and the next program is judged fairly.
+
+const SUM = taskOf([
+  { args: [[1, 2, 3]], expected: 6 },
+  { args: [[]], expected: 0 },
+  { args: [[-4, 1]], expected: -3 },
+]);
+const SUM_ASSERTS = taskOf({
+  kind: 'asserts',
+  source:
+    'console.assert(solve([1, 2, 3]) === 6); console.assert(solve([]) === 0); assert.deepEqual(solve([-4, 1]), -3);',
+});
+const CORRECT = 'function solve(xs) { return xs.reduce((a, b) => a + b, 0); }';
+
+/** Wrong for most inputs: what the forgeries below try to get accepted. */
+const WRONG = 'function solve(xs) { return 12345; }';
+
+type Attack = readonly [name: string, verdict: Verdict, source: string];
+
+const FORGERIES: readonly Attack[] = [
+  ['patched JSON', 'wrong_answer', `JSON.stringify = () => '6'; JSON.parse = () => [6]; ${WRONG}`],
+  ['toJSON on Object.prototype', 'wrong_answer', `Object.prototype.toJSON = () => 6; ${WRONG.replace('12345', '{}')}`],
+  ['toJSON on Array.prototype', 'wrong_answer', `Array.prototype.toJSON = () => 6; ${WRONG.replace('12345', '[]')}`],
+  ['toJSON on Number.prototype', 'wrong_answer', `Number.prototype.toJSON = () => 6; ${WRONG}`],
+  ['toJSON of its own', 'wrong_answer', 'const solve = () => ({ toJSON: () => 6 });'],
+  [
+    'an object equal to anything',
+    'wrong_answer',
+    'const solve = () => ({ valueOf: () => 6, toString: () => "6", [Symbol.toPrimitive]: () => 6 });',
+  ],
+  ['a boxed number', 'wrong_answer', 'const solve = (xs) => new Number(xs.reduce((a, b) => a + b, 0));'],
+  ['the right number as text', 'wrong_answer', 'const solve = (xs) => String(xs.reduce((a, b) => a + b, 0));'],
+  ['a wire tag in a string', 'wrong_answer', String.raw`const solve = () => '\u0001NaN';`],
+  [
+    'a proxy that answers everything',
+    'wrong_answer',
+    'const solve = () => new Proxy({}, { get: () => 6, has: () => true, ownKeys: () => [], getPrototypeOf: () => Number.prototype });',
+  ],
+  [
+    'a proxy with hostile traps',
+    'runtime_error',
+    'const solve = () => new Proxy([], { get() { throw new Error("trap"); } });',
+  ],
+  [
+    'a revoked proxy',
+    'runtime_error',
+    'const solve = () => { const p = Proxy.revocable({}, {}); p.revoke(); return p.proxy; };',
+  ],
+  [
+    'a proxy array of endless length',
+    'output_limit',
+    'const solve = () => new Proxy([], { get: (t, k) => (k === "length" ? 2 ** 32 - 1 : 6) });',
+  ],
+  ['a thenable', 'wrong_answer', 'const solve = () => ({ then(resolve) { resolve(6); } });'],
+  [
+    'a thrown object with getters',
+    'runtime_error',
+    'function solve() { throw { get name() { return {}; }, get message() { throw 1; }, get stack() { throw 2; } }; }',
+  ],
+  [
+    'a thrown proxy',
+    'runtime_error',
+    'function solve() { throw new Proxy({}, { get() { throw new Error("again"); }, getPrototypeOf() { throw 1; } }); }',
+  ],
+  [
+    'a thrown verdict',
+    'runtime_error',
+    'function solve() { throw { kind: "returned", verdict: "accepted", value: 6 }; }',
+  ],
+  ['a thrown null', 'runtime_error', 'function solve() { throw null; }'],
+  ['a thrown symbol', 'runtime_error', 'function solve() { throw Symbol("accepted"); }'],
+  ['console.assert replaced', 'wrong_answer', `console.assert = () => {}; globalThis.assert = () => {}; ${WRONG}`],
+  ['console replaced', 'wrong_answer', `globalThis.console = new Proxy({}, { get: () => () => true }); ${WRONG}`],
+  [
+    'poisoned globalThis',
+    'wrong_answer',
+    `for (const name of Object.getOwnPropertyNames(globalThis)) { try { globalThis[name] = () => 6; } catch {} } ${WRONG}`,
+  ],
+  [
+    'poisoned Reflect.apply and Function.prototype',
+    'wrong_answer',
+    `Reflect.apply = () => 6; Function.prototype.call = () => 6; Function.prototype.apply = () => 6; ${WRONG}`,
+  ],
+  [
+    'poisoned Object',
+    'wrong_answer',
+    `Object.keys = () => []; Object.getPrototypeOf = () => null; Array.isArray = () => true; ${WRONG}`,
+  ],
+  [
+    'poisoned strings',
+    'wrong_answer',
+    `String.prototype.slice = () => '6'; String.prototype.indexOf = () => 0; globalThis.String = () => '6'; ${WRONG}`,
+  ],
+  [
+    'setters that catch incoming data',
+    'wrong_answer',
+    `let seen; for (const k of ['0', 'args', 'expected', 'value', 'cases']) { Object.defineProperty(Object.prototype, k, { __proto__: null, set(v) { seen = v; }, get() { return seen; }, configurable: true }); } ${WRONG.replace('12345', 'seen')}`,
+  ],
+  [
+    'array index setters',
+    'wrong_answer',
+    `let seen = []; for (let i = 0; i < 9; i++) Object.defineProperty(Array.prototype, i, { set(v) { seen.push(v); }, get() { return 6; }, configurable: true }); ${WRONG.replace('12345', 'seen.length')}`,
+  ],
+  [
+    'Symbol.species',
+    'wrong_answer',
+    `Object.defineProperty(Array, Symbol.species, { get() { return class { constructor() { return [6]; } }; } }); ${WRONG}`,
+  ],
+  ['Symbol.iterator', 'wrong_answer', `Array.prototype[Symbol.iterator] = function* () { yield 6; }; ${WRONG}`],
+  [
+    'reading globals for the tests',
+    'wrong_answer',
+    'function solve() { return JSON.stringify(Object.getOwnPropertyNames(globalThis)).match(/expected|hidden|cases/) ? 6 : 1; }',
+  ],
+  ['reading the caller', 'runtime_error', 'function solve() { return solve.caller.arguments[0].expected; }'],
+  ['reading the stack for file names', 'wrong_answer', 'function solve() { return new Error().stack; }'],
+  [
+    'Error.prepareStackTrace',
+    'wrong_answer',
+    'Error.prepareStackTrace = (e, frames) => frames; function solve() { const s = new Error().stack; return Array.isArray(s) ? s.map((f) => f.getFunction()) : s; }',
+  ],
+  [
+    'patched promises',
+    'wrong_answer',
+    'Promise.prototype.then = function () { return 6; }; Promise.resolve = () => 6; async function solve() { return 1; }',
+  ],
+  ['a promise that never settles', 'runtime_error', 'const solve = () => new Promise(() => {});'],
+  ['a rejected promise', 'runtime_error', 'const solve = async () => { throw 6; };'],
+  ['counting calls', 'wrong_answer', 'let calls = 0; function solve() { return [6, 0, 99][calls++]; }'],
+  [
+    'mutated arguments',
+    'wrong_answer',
+    'function solve(xs) { const s = xs.reduce((a, b) => a + b, 0); xs.length = 0; xs.push(s); return xs; }',
+  ],
+  [
+    'WeakRef and FinalizationRegistry',
+    'wrong_answer',
+    'const r = new FinalizationRegistry(() => { globalThis.x = 6; }); function solve() { r.register({}, 1); return new WeakRef({}).deref(); }',
+  ],
+  ['a generator', 'wrong_answer', 'function* solve(xs) { yield 6; }'],
+  ['a class', 'runtime_error', 'class solve {}'],
+  ['undefined', 'wrong_answer', 'function solve() {}'],
+  ['a function', 'wrong_answer', 'const solve = () => () => 6;'],
+  ['a cyclic object', 'wrong_answer', 'function solve() { const a = {}; a.a = a; return a; }'],
+  ['a cyclic tree', 'time_limit', 'function solve() { const a = []; a.push(a, a); return a; }'],
+];
+
+const ESCAPES: readonly Attack[] = [
+  ['import()', 'runtime_error', 'const solve = async () => (await import("node:fs")).readFileSync("/etc/passwd");'],
+  ['static import', 'compile_error', 'import fs from "node:fs"; function solve() { return 6; }'],
+  ['require', 'runtime_error', 'const solve = () => require("node:fs").readdirSync("/").length;'],
+  ['process', 'runtime_error', 'const solve = () => process.exit(0);'],
+  ['the Function constructor', 'runtime_error', 'const solve = () => Function("return process")().exit(0);'],
+  [
+    'constructor of a host function',
+    'runtime_error',
+    'const solve = () => console.log.constructor("return process")().exit(0);',
+  ],
+  [
+    'constructor of the async function',
+    'runtime_error',
+    'const solve = async () => (async () => {}).constructor("return process.exit(0)")();',
+  ],
+  [
+    'this of a sloppy function',
+    'wrong_answer',
+    'function solve() { return typeof this.process + typeof this.parentPort; }',
+  ],
+  ['QuickJS modules', 'runtime_error', 'const solve = () => std.exit(0) + os.exec(["id"]);'],
+  ['WebAssembly', 'runtime_error', 'const solve = () => new WebAssembly.Module(new Uint8Array(8));'],
+  [
+    'Atomics.wait',
+    'runtime_error',
+    'const solve = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);',
+  ],
+  [
+    'SharedArrayBuffer',
+    'wrong_answer',
+    'const solve = () => { try { return new SharedArrayBuffer(1 << 16).byteLength; } catch { return -1; } };',
+  ],
+  ['fetch', 'runtime_error', 'const solve = async () => (await fetch("http://127.0.0.1/")).status;'],
+  [
+    'exhausting the prelude',
+    'runtime_error',
+    'const solve = () => module.constructor.constructor("return globalThis.process.env")();',
+  ],
+];
+
+const BOMBS: readonly Attack[] = [
+  ['an endless loop', 'time_limit', 'function solve() { for (;;); }'],
+  ['an endless loop on load', 'time_limit', 'for (;;); function solve() {}'],
+  ['an endless loop in finally', 'time_limit', 'function solve() { try { for (;;); } finally { for (;;); } }'],
+  ['an endless loop that catches', 'time_limit', 'function solve() { for (;;) { try { for (;;); } catch {} } }'],
+  ['an endless loop in a getter of the result', 'time_limit', 'const solve = () => ({ get a() { for (;;); } });'],
+  ['an endless loop in a thrown message', 'time_limit', 'function solve() { throw { get message() { for (;;); } }; }'],
+  ['a regular expression that backtracks', 'time_limit', 'const solve = () => /^(a+)+$/.test("a".repeat(40) + "b");'],
+  [
+    'endless microtasks',
+    'time_limit',
+    'const solve = () => { const again = () => Promise.resolve().then(again); again(); return 6; };',
+  ],
+  [
+    'endless native microtasks',
+    'time_limit',
+    'const solve = () => { const p = { then(r) { r(p); } }; return Promise.resolve(p); };',
+  ],
+  [
+    'an endless generator',
+    'time_limit',
+    'function* g() { for (;;) yield 1; } const solve = () => { let s = 0; for (const x of g()) s += x; return s; };',
+  ],
+  ['an endless sort', 'time_limit', 'const solve = () => { for (;;) [3, 1, 2].sort(() => 1); };'],
+  ['deep recursion', 'runtime_error', 'const solve = (xs) => solve(xs) + 1;'],
+  [
+    'mutual recursion through natives',
+    'runtime_error',
+    'const solve = (xs) => [1].map(() => solve(xs))[0] + [1].reduce(() => solve(xs), 0);',
+  ],
+  [
+    'recursion through proxies',
+    'runtime_error',
+    'const solve = () => { let p = {}; for (let i = 0; i < 1e4; i++) p = new Proxy(p, {}); return p.x + 1n; };',
+  ],
+  ['deep JSON', 'runtime_error', 'const solve = () => JSON.parse("[".repeat(1e5) + "]".repeat(1e5));'],
+  ['deep source in eval', 'runtime_error', 'const solve = () => eval("(".repeat(1e5) + "1" + ")".repeat(1e5));'],
+  [
+    'a deep result',
+    'wrong_answer',
+    'const solve = () => { let o = []; for (let i = 0; i < 1e4; i++) o = [o]; return o; };',
+  ],
+  ['string doubling', 'memory_limit', 'const solve = () => { let s = "ab"; for (;;) s += s; };'],
+  ['string repeat', 'memory_limit', 'const solve = () => "x".repeat(2 ** 29).length;'],
+  [
+    'an array that grows',
+    'memory_limit',
+    'const solve = () => { const a = [new Array(1e5).fill(1)]; for (;;) a.push(a[0].slice()); };',
+  ],
+  ['typed arrays', 'memory_limit', 'const solve = () => { const a = []; for (;;) a.push(new Float64Array(1e5)); };'],
+  [
+    'a growing map',
+    'memory_limit',
+    'const solve = () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, "x".repeat(1e5 + i)); };',
+  ],
+  [
+    'generators kept alive',
+    'memory_limit',
+    'const solve = () => { const a = []; for (;;) { const g = (function* (x) { yield x; })(new Uint8Array(1e5)); g.next(); a.push(g); } };',
+  ],
+  [
+    'many small objects',
+    'memory_limit',
+    'const solve = () => { let list = null; for (;;) list = { list, a: 1, b: [1, 2] }; };',
+  ],
+  ['many closures', 'memory_limit', 'const solve = () => { let f = () => 0; for (;;) { const g = f; f = () => g; } };'],
+  [
+    'many strings',
+    'memory_limit',
+    'const solve = () => { const a = []; for (let i = 0; ; i++) a.push("x".repeat(64) + i); };',
+  ],
+  [
+    'many symbols',
+    'memory_limit',
+    'const solve = () => { const o = {}; for (let i = 0; ; i++) o[Symbol("x".repeat(99) + i)] = i; };',
+  ],
+  [
+    'a caught memory bomb',
+    'wrong_answer',
+    'const solve = () => { const a = []; try { for (;;) a.push(new Float64Array(1e5)); } catch { return 1; } };',
+  ],
+  ['endless output', 'output_limit', 'const solve = () => { for (;;) console.log("x".repeat(1e4)); };'],
+  ['one huge line of output', 'output_limit', 'const solve = () => { console.log("x".repeat(4e6)); return 6; };'],
+  [
+    'output limit caught',
+    'output_limit',
+    'const solve = (xs) => { try { for (;;) console.log("x".repeat(1e4)); } catch { return xs.reduce((a, b) => a + b, 0); } };',
+  ],
+  ['a huge string result', 'output_limit', 'const solve = () => "x".repeat(4e6);'],
+  ['a huge array result', 'output_limit', 'const solve = () => new Array(3e5).fill(0);'],
+  [
+    'a sparse array of length 2^32',
+    'output_limit',
+    'const solve = () => { const a = []; a.length = 2 ** 32 - 1; return a; };',
+  ],
+  [
+    'a huge object graph',
+    'time_limit',
+    'const solve = () => { let a = [1]; for (let i = 0; i < 60; i++) a = [a, a]; return a; };',
+  ],
+  ['a huge BigInt', 'runtime_error', 'const solve = () => 2n ** (2n ** 40n);'],
+  ['a BigInt result', 'wrong_answer', 'const solve = () => 3n ** 100000n;'],
+  ['a huge thrown message', 'runtime_error', 'const solve = () => { throw new Error("x".repeat(4e6)); };'],
+  ['many captures', 'runtime_error', 'const solve = () => new RegExp("(".repeat(1e5) + ")".repeat(1e5)).test("");'],
+];
+
+const SOURCES: readonly Attack[] = [
+  ['a null byte', 'compile_error', 'function solve() { return 6; } \u0000 function'],
+  ['a null byte in a string', 'wrong_answer', 'function solve() { return "a\u0000b".length; }'],
+  ['lone surrogates', 'wrong_answer', 'function solve() { return "\ud800" + String.fromCharCode(0xdfff); }'],
+  ['Unicode names', 'wrong_answer', 'const größe = 7, 变量 = 1; function solve() { return größe + 变量; }'],
+  ['right-to-left overrides', 'wrong_answer', 'function solve() { /*\u202e } return 6; \u2066*/ return 12345; }'],
+  ['a very long name', 'wrong_answer', `const ${'a'.repeat(1e5)} = 7; function solve() { return ${'a'.repeat(1e5)}; }`],
+  ['a megabyte of comment', 'wrong_answer', `/*${'x'.repeat(2 ** 20)}*/ function solve() { return 7; }`],
+  ['many statements', 'wrong_answer', `${'var a = 1;\n'.repeat(6e4)} function solve() { return 7; }`],
+  [
+    'deep nesting in the source',
+    'compile_error',
+    `const x = ${'['.repeat(1e5)}${']'.repeat(1e5)}; function solve() { return x; }`,
+  ],
+  ['deep blocks in the source', 'compile_error', `${'{'.repeat(1e5)}${'}'.repeat(1e5)} function solve() { return 7; }`],
+  ['an HTML comment', 'wrong_answer', '<!-- function\nfunction solve() { return 7; }\n--> end'],
+  ['a source that ends its own wrapper', 'compile_error', '} } }); function solve() { return 6; } ((() => { {'],
+  ['a SyntaxError of its own', 'runtime_error', 'throw new SyntaxError("accepted"); function solve() {}'],
+  ['no entry point', 'runtime_error', 'function other() { return 6; }'],
+  ['an entry point that is no function', 'runtime_error', 'const solve = { call: () => 6, apply: () => 6 };'],
+  [
+    'an entry point behind a getter',
+    'time_limit',
+    'Object.defineProperty(globalThis, "solve", { get() { for (;;); } });',
+  ],
+  ['an entry point in its dead zone', 'runtime_error', 'throw 1; const solve = () => 6;'],
+];
+
+describe.each([
+  ['calls', SUM],
+  ['asserts', SUM_ASSERTS],
+] as const)('judged by %s', (kind, task) => {
+  let verifier: Verifier;
+  let round = 0;
+  beforeAll(async () => {
+    verifier = await createVerifier({ workers: 1, limits: { cpuMs: 100, memoryBytes: 24 * 2 ** 20 } });
+  });
+  afterAll(() => verifier.close());
+
+  describe.each([
+    ['forgery', FORGERIES],
+    ['escape', ESCAPES],
+    ['bomb', BOMBS],
+    ['source', SOURCES],
+  ] as const)('%s', (_group, attacks) => {
+    test.each(attacks)('%s', async (_name, verdict, source) => {
+      const hostile = await testsOf(verifier, task, source);
+      if (kind === 'calls') expect(hostile).toMatchObject({ verdict, total: 3 });
+      // As in Node, an assertion sees the promise where a call test sees what became of it.
+      else expect([verdict, 'wrong_answer']).toContain(hostile.verdict);
+      expect(hostile.passed).toBeLessThan(3);
+      // Made distinct each time, so that it really runs and is not remembered.
+      const next = await testsOf(verifier, task, `${CORRECT} // ${round++}`);
+      expect(next).toMatchObject({ verdict: 'accepted', passed: 3, total: 3, cached: false });
+    });
+  });
+
+  test('state carried to the next program', async () => {
+    await testsOf(
+      verifier,
+      task,
+      `globalThis.solve = (xs) => xs.reduce((a, b) => a + b, 0); Array.prototype.sum = solve;`,
+    );
+    const heir = await testsOf(verifier, task, 'const first = typeof solve + typeof [].sum; const other = () => 6;');
+    expect(heir).toMatchObject({ verdict: 'runtime_error', message: 'the program defines no function solve' });
+    const probe = await testsOf(
+      verifier,
+      task,
+      'function solve() { throw new Error(typeof [].sum + Object.keys(globalThis)); }',
+    );
+    expect(probe.message).toBe('Error: undefinedconsole,structuredClone,exports,module,solve');
+  });
+});
+
+test('a native loop that never polls ends by CPU time, and the pool goes on', async () => {
+  const verifier = await createVerifier({ workers: 1, limits: { cpuMs: 1 } });
+  try {
+    const [hostile, next] = await Promise.all([
+      testsOf(verifier, SUM, 'const solve = () => [].sort.call({ length: 2 ** 32 - 1 });'),
+      testsOf(verifier, SUM, CORRECT),
+    ]);
+    expect(hostile).toMatchObject({ verdict: 'time_limit', passed: 0, total: 3 });
+    expect(next).toMatchObject({ verdict: 'accepted' });
+  } finally {
+    await verifier.close();
+  }
+});
