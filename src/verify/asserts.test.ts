@@ -132,6 +132,13 @@ test('helpers of the prompt come from the prompt, not from the program', async (
   expect(await judge(source, cheat, { prompt })).toMatchObject({ verdict: 'wrong_answer' });
 });
 
+test('a prompt whose first part does not run here spoils only tests that need it', async () => {
+  const prompt = "const crypto = require('crypto');\nconst solve = (x) => {\n";
+  const whole = '```js\nconst solve = (x) => x;\n```';
+  expect(await judge('assert.equal(solve(1), 1)', whole, { prompt })).toMatchObject({ verdict: 'accepted' });
+  expect(await judge('assert.equal(solve(1), crypto)', whole, { prompt })).toMatchObject({ verdict: 'infra_error' });
+});
+
 const dataset = '../shared/data/humaneval-x/humanevalx_js.jsonl.gz';
 interface Row {
   readonly task_id: string;

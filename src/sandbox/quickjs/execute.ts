@@ -121,15 +121,15 @@ function runJudge(
     return report(judge.thrown(error), source);
   };
 
-  let failure: Failure | undefined;
   try {
     judge.evaluate(job.helpers, 'helpers.js');
-    judge.call(install, judge.context.newString(job.entryPoint));
   } catch (error) {
+    // Tests that need a helper that does not run will say so themselves.
     if (!(error instanceof Halt)) throw error;
-    return { failure: badTests(`the task's helpers do not run: ${error.message}`), assertions };
   }
+  let failure: Failure | undefined;
   try {
+    judge.call(install, judge.context.newString(job.entryPoint));
     const result = judge.attempt(job.source, 'tests.js');
     if (result.error) {
       failure = explain(result.error);
