@@ -110,7 +110,7 @@ test('what the program throws is its own error, what the tests do wrong is not',
 });
 
 test.each([
-  ['asserts nothing', 'solve(1)'],
+  ['asserts nothing', '1 + 1'],
   ['does not parse', 'console.assert('],
   ['uses what is not there', 'console.assert(solve(1) === 1); undefinedHelper()'],
 ])('a suite that %s is bad, not passed', async (_name, source) => {
@@ -119,6 +119,12 @@ test.each([
     passed: 0,
     cached: false,
   });
+});
+
+test('a program cannot leave its group by an answer that the tests have nothing to say about', async () => {
+  const source = 'for (const x of solve(3)) assert.equal(x, 1)';
+  expect(await judge(source, 'const solve = () => [];')).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
+  expect(await judge(source, 'const solve = (n) => Array(n).fill(1);')).toMatchObject({ verdict: 'accepted' });
 });
 
 test('helpers of the prompt come from the prompt, not from the program', async () => {

@@ -82,8 +82,10 @@ function runJudge(
   let programFailure: Failure | undefined;
   let crash: Crash | undefined;
   let lastThrow: Failure | undefined;
+  let calls = 0;
 
   const call = (argsText: string): string => {
+    calls++;
     try {
       const { text, promised } = program.apply(entry, argsText);
       return (promised ? 'p' : 'v') + text;
@@ -147,8 +149,14 @@ function runJudge(
   if (crash !== undefined) throw crash;
   if (programFailure !== undefined) return { failure: programFailure, assertions };
   if (failure !== undefined) return { failure, assertions };
-  if (assertions.length === 0) return { failure: badTests('the test code asserted nothing'), assertions };
-  return { assertions };
+  if (assertions.length > 0) return { assertions };
+  if (calls === 0)
+    return { failure: badTests('the test code asserted nothing and never called the program'), assertions };
+  // Tests that loop over what the program returned assert nothing about an empty answer: no way out of a verdict.
+  return {
+    failure: { verdict: 'wrong_answer', message: 'no assertion was reached with what the program returned' },
+    assertions,
+  };
 }
 
 function badTests(message: string): Failure {
