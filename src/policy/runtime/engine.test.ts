@@ -82,6 +82,20 @@ test('a completion ends with the end token, or at the limit, or where the contex
   expect(progress).toBe(sampled.flat().reduce((total, c) => total + c.ids.length, 0));
 });
 
+test('a completion that has filled the context does not stop the others', async () => {
+  const context = 20;
+  const engine = await make({ ...TIED, max_position_embeddings: context });
+  // One of many, so that the batch is not compacted when it ends; its next position would lie outside the context.
+  const long = { promptIds: randomIds(TIED, context - 2, 'long'), n: 1, stream: ['long'] };
+  const short = { promptIds: randomIds(TIED, 2, 'short'), n: 60, stream: ['short'] };
+  const [[filled], others] = (await engine.sample([long, short], OPTIONS, ignore)) as [Completion[], Completion[]];
+  expect(filled).toMatchObject({ finish: 'length' });
+  expect(filled!.ids.length).toBe(3);
+  const [alone] = await engine.sample([short], OPTIONS, ignore);
+  expect(others.map((c) => c.ids)).toEqual(alone!.map((c) => c.ids));
+  expect(Math.max(...others.map((c) => c.ids.length))).toBe(OPTIONS.maxNewTokens);
+});
+
 test('draws follow the distribution, at any temperature', async () => {
   const engine = await make(TIED);
   const promptIds = randomIds(TIED, 3, 'frequency');

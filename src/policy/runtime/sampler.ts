@@ -192,9 +192,10 @@ async function sampleBatch(
     }
     const { groups, slots } = layout;
     const ids = Int32Array.from(slots, (m) => m?.ids.at(-1) ?? 0);
-    // Empty slots compute something that nobody reads.
+    // Empty slots and finished members compute something that nobody reads. They take position 0, for one that has
+    // filled the context has no position left within the rotary table.
     const positions = BigInt64Array.from(slots, (m) =>
-      BigInt(m === undefined ? 0 : m.prompt.length + m.ids.length - 1),
+      BigInt(m === undefined || m.done ? 0 : m.prompt.length + m.ids.length - 1),
     );
     const feeds: Record<string, Feeds[string]> = {
       ...weights,
