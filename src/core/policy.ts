@@ -5,8 +5,16 @@ export interface Tokenizer {
   readonly vocabSize: number;
   /** The id that ends a completion. */
   readonly eosId: number;
-  encode(text: string): number[];
+  /**
+   * With `addSpecialTokens` the tokenizer's own post-processing is applied, as the begin token that Llama's adds; so
+   * encode what opens a sequence: a prompt. Without (the default), nothing is added.
+   */
+  encode(text: string, options?: EncodeOptions): number[];
   decode(ids: readonly number[]): string;
+}
+
+export interface EncodeOptions {
+  readonly addSpecialTokens?: boolean;
 }
 
 export interface SampleRequest {
@@ -44,10 +52,15 @@ export interface Sequence {
 }
 
 export interface Score {
-  /** ln π(token), temperature 1; T values. */
+  /** ln π(token) under the temperature asked for; T values. */
   readonly logprobs: Float32Array;
-  /** Entropy in nats; T values. */
+  /** Entropy in nats of the same distribution; T values. */
   readonly entropies: Float32Array;
+}
+
+export interface DistributionOptions {
+  /** π = softmax(logits / temperature), above 0; default 1. What was sampled is scored and trained at its temperature. */
+  readonly temperature?: number;
 }
 
 /** ∂L/∂ln π per completion token (T values); zero where masked. */
@@ -89,12 +102,17 @@ export interface Policy {
   /** Optimiser steps behind the current weights. */
   readonly version: number;
   sample(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[][]>;
-  score(sequences: readonly Sequence[]): Promise<Score[]>;
+  score(sequences: readonly Sequence[], options?: DistributionOptions): Promise<Score[]>;
   /**
    * Back-propagates the given token gradients and takes one optimiser step.
-   * Errors: `PolicyError` code `nan_gradient` when the gradient is not finite; weights and optimiser state are then unchanged.
+   * Errors: `nan_gradient` when the gradient is not finite; weights and optimiser state are then unchanged.
+   * `diverged` when the step made the weights too large to compute with; every later call is then refused alike.
    */
-  step(sequences: readonly TrainSequence[], optimiser: OptimiserSettings): Promise<StepReport>;
+  step(
+    sequences: readonly TrainSequence[],
+    optimiser: OptimiserSettings,
+    options?: DistributionOptions,
+  ): Promise<StepReport>;
   /** Writes config.json, model.safetensors, tokenizer.json and, with `optimiser`, optimizer.safetensors and its step. */
   save(
     directory: string,
