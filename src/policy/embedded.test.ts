@@ -181,6 +181,26 @@ test('errors cross the thread with their code; the policy stays usable', async (
   expect(policy.version).toBe(1);
 });
 
+test('after a step that ruined the weights every call is refused alike, and nothing is saved', async () => {
+  const policy = await fresh();
+  const target = join(folder, 'model');
+  await policy.save(target, { optimiser: true });
+  const diverged = {
+    name: 'HoneError',
+    code: 'diverged',
+    message: expect.stringMatching(/^optimiser step 1 made the weights useless: model\.\S+ reaches 1\.\de\+30$/),
+    hint: expect.stringContaining('learning rate'),
+  };
+  await expect(policy.step(batch(0), { ...OPTIMISER, learningRate: 1e30 })).rejects.toMatchObject(diverged);
+  await expect(policy.step(batch(1), OPTIMISER)).rejects.toMatchObject(diverged);
+  await expect(policy.score(batch(0))).rejects.toMatchObject(diverged);
+  const options = { seed: 1, temperature: 1, maxNewTokens: 2 };
+  await expect(policy.sample([{ promptIds: [1], n: 1, stream: [] }], options)).rejects.toMatchObject(diverged);
+  await expect(policy.save(target, { optimiser: true })).rejects.toMatchObject(diverged);
+  expect(policy.version).toBe(0);
+  expect(await (await load(target)).score(batch(0))).toEqual(await (await fresh()).score(batch(0)));
+});
+
 test('calls in flight and later ones are rejected when the policy closes', async () => {
   const policy = await fresh();
   const refused = expect(policy.score(batch(0))).rejects.toMatchObject({ name: 'HoneError', code: 'policy_closed' });

@@ -46,7 +46,10 @@ export class EmbeddedPolicy implements Policy {
     return this.client.call('score', [sequences]);
   }
 
-  /** Errors: `nan_gradient`; weights, optimiser state and version are then unchanged. */
+  /**
+   * Errors: `nan_gradient`; weights, optimiser state and version are then unchanged. `diverged`; only closing is then
+   * possible.
+   */
   async step(sequences: readonly TrainSequence[], optimiser: OptimiserSettings): Promise<StepReport> {
     const report = await this.client.call('step', [sequences, optimiser]);
     this.steps += 1;

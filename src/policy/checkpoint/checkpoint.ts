@@ -81,7 +81,7 @@ export interface SaveOptions {
 /**
  * Writes a checkpoint folder. Everything is first written and flushed under a temporary name beside it, so that a full
  * disk or a crash leaves what was there before; a new folder then appears as a whole, an existing one file by file.
- * Errors: `disk_full`, `unwritable`, `float16_overflow`.
+ * Errors: `disk_full`, `unwritable`, `float16_overflow`, `diverged`.
  */
 export async function writeCheckpoint(
   directory: string,
@@ -89,6 +89,7 @@ export async function writeCheckpoint(
   store: ParameterStore,
   options: SaveOptions,
 ): Promise<void> {
+  store.checkUsable();
   const target = resolve(directory);
   const staging = `${target}.partial-${process.pid}`;
   try {

@@ -82,8 +82,11 @@ export function selectRows(g: Graph, x: Tensor, rows: Tensor): Tensor {
   ]);
 }
 
-/** Root-mean-square norm over the last axis with gain w [C] (Zhang & Sennrich 2019), x [N, C]. */
-export function rmsNorm(g: Graph, x: Tensor, w: Tensor, epsilon: number): Tensor {
+/**
+ * Root-mean-square norm over the last axis with gain w [C] (Zhang & Sennrich 2019), x [N, C].
+ * Where float32 cannot hold a mean square, 1/rms is 0 and so is the row; `loud` makes it NaN.
+ */
+export function rmsNorm(g: Graph, x: Tensor, w: Tensor, epsilon: number, loud = false): Tensor {
   // The second output is 1/rms, [N, 1]; it spares the backward pass a reduction. (The WebGPU provider of ONNX Runtime
   // 1.30 leaves it unwritten: compose the norm from basic operators there.)
   const [y, inverseRms] = g.emitPair('SimplifiedLayerNormalization', [x, w], {
@@ -91,7 +94,9 @@ export function rmsNorm(g: Graph, x: Tensor, w: Tensor, epsilon: number): Tensor
     epsilon: { float: epsilon },
     stash_type: 1,
   });
-  return g.record(y, [x, w], (d) => {
+  // rms · 0: zero for a finite rms, NaN for an infinite one.
+  const alarm = (): Tensor => g.emit('Mul', [g.emit('Reciprocal', [inverseRms]), g.floats(0)]);
+  return g.record(loud ? g.emit('Add', [y, alarm()]) : y, [x, w], (d) => {
     const unit = g.emit('Mul', [x, inverseRms]);
     const dUnit = g.emit('Mul', [d, unit]);
     const dw = isLive(w) ? g.emit('ReduceSum', [dUnit, g.ints([0])], { keepdims: 0 }) : undefined;

@@ -45,6 +45,7 @@ export function hiddenStates(g: Graph, config: DecoderConfig, weights: Weights, 
 
 /** Final norm and output head: [M, C] to logits [M, V]. */
 export function outputLogits(g: Graph, config: DecoderConfig, weights: Weights, x: Tensor): Tensor {
-  const normed = rmsNorm(g, x, weights(FINAL_NORM), config.rms_norm_eps);
+  // Weights that make the residual stream overflow must not pass for a model to which all tokens are equally likely.
+  const normed = rmsNorm(g, x, weights(FINAL_NORM), config.rms_norm_eps, true);
   return linear(g, normed, weights(config.tie_word_embeddings ? EMBEDDING : HEAD));
 }

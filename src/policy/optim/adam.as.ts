@@ -27,11 +27,11 @@ export function sumOfSquares(x: usize, n: i32): f64 {
 }
 
 // One AdamW step. scale multiplies the gradient (clipping); rate = lr / (1 − β1ᵗ); correction = 1 / (1 − β2ᵗ);
-// decay = lr · weight decay.
+// decay = lr · weight decay. Returns the largest |p[i]| after the step, NaN where any is NaN.
 export function adamw(
   p: usize, g: usize, m: usize, v: usize, n: i32,
   scale: f32, beta1: f32, beta2: f32, rest1: f32, rest2: f32, rate: f32, correction: f32, epsilon: f32, decay: f32,
-): void {
+): f32 {
   const vScale = f32x4.splat(scale);
   const vBeta1 = f32x4.splat(beta1);
   const vBeta2 = f32x4.splat(beta2);
@@ -41,6 +41,7 @@ export function adamw(
   const vCorrection = f32x4.splat(correction);
   const vEpsilon = f32x4.splat(epsilon);
   const vDecay = f32x4.splat(decay);
+  let largest = f32x4.splat(0);
   for (let i = 0; i < n; i += 4) {
     const at = (<usize>i) << 2;
     const gi = f32x4.mul(v128.load(g + at), vScale);
@@ -51,6 +52,12 @@ export function adamw(
     v128.store(v + at, vi);
     const root = f32x4.add(f32x4.sqrt(f32x4.mul(vi, vCorrection)), vEpsilon);
     const kept = f32x4.sub(pi, f32x4.mul(vDecay, pi));
-    v128.store(p + at, f32x4.sub(kept, f32x4.div(f32x4.mul(vRate, mi), root)));
+    const next = f32x4.sub(kept, f32x4.div(f32x4.mul(vRate, mi), root));
+    v128.store(p + at, next);
+    largest = f32x4.max(largest, f32x4.abs(next));
   }
+  return max<f32>(
+    max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
+    max<f32>(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),
+  );
 }

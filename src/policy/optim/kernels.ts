@@ -18,13 +18,14 @@ export interface AdamScalars {
 export interface Kernels {
   readonly accumulate: (target: number, source: number, n: number) => void;
   readonly sumOfSquares: (x: number, n: number) => number;
-  readonly adamw: (p: number, g: number, m: number, v: number, n: number, scalars: AdamScalars) => void;
+  /** Returns the largest |p| after the step, NaN where any is NaN. */
+  readonly adamw: (p: number, g: number, m: number, v: number, n: number, scalars: AdamScalars) => number;
 }
 
 interface WasmExports {
   accumulate(target: number, source: number, n: number): void;
   sumOfSquares(x: number, n: number): number;
-  adamw(...values: number[]): void;
+  adamw(...values: number[]): number;
 }
 
 /** The SIMD kernels; undefined where adam.wasm was not built (sources run without `scripts/build.mjs`). */
@@ -90,6 +91,7 @@ export function scalarKernels(memory: WasmMemory): Kernels {
         scalars.decay,
       ].map(round) as [number, number, number, number, number, number, number, number, number];
       const [pAt, gAt, mAt, vAt] = [p >> 2, g >> 2, m >> 2, v >> 2];
+      let largest = 0;
       for (let i = 0; i < n; i++) {
         const gi = round(f32[gAt + i]! * scale);
         const pi = f32[pAt + i]!;
@@ -99,8 +101,11 @@ export function scalarKernels(memory: WasmMemory): Kernels {
         f32[vAt + i] = vi;
         const root = round(round(Math.sqrt(round(vi * correction))) + epsilon);
         const kept = round(pi - round(decay * pi));
-        f32[pAt + i] = kept - round(round(rate * mi) / root);
+        const next = round(kept - round(round(rate * mi) / root));
+        f32[pAt + i] = next;
+        largest = Math.max(largest, Math.abs(next));
       }
+      return largest;
     },
   };
 }

@@ -72,6 +72,19 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])('a gradient of %s is refused a
   expect(store.steps).toBe(1);
 });
 
+test.each([
+  ['too large', { learningRate: 1e30 }, 'gain reaches 1.0e+30'],
+  ['not a number', { learningRate: Number.NaN }, 'matrix is not a number'],
+])('a step that leaves weights that are %s is told, and no other follows', async (_, change, what) => {
+  const store = await ParameterStore.create(SPECS);
+  store.accumulate('gain', numbers(7, 'g'));
+  const refused = expect.objectContaining({ code: 'diverged', message: expect.stringContaining(what) });
+  expect(() => store.step({ ...OPTIMISER, ...change })).toThrow(refused);
+  expect(() => store.step(OPTIMISER)).toThrow(refused);
+  expect(() => store.checkUsable()).toThrow(refused);
+  expect(store.steps).toBe(1);
+});
+
 test('a model that WebAssembly cannot hold is refused', async () => {
   await expect(ParameterStore.create([{ name: 'huge', shape: [300_000, 1024] }])).rejects.toMatchObject({
     code: 'model_too_large',

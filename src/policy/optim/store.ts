@@ -8,6 +8,8 @@ import { type WasmMemory, wasm } from './wasm.js';
 export type Part = 'p' | 'g' | 'm' | 'v';
 const PARTS: readonly Part[] = ['p', 'g', 'm', 'v'];
 const PAGE = 65536;
+/** No healthy weight comes near it, and its square still fits float32 (largest: 3.4e38). */
+const LARGEST_WEIGHT = 1e18;
 
 interface Slot {
   readonly spec: ParameterSpec;
@@ -28,6 +30,7 @@ export class ParameterStore {
   steps = 0;
   readonly parameterCount: number;
   private readonly slots: ReadonlyMap<string, Slot>;
+  private divergence: HoneError | undefined;
   private readonly partFloats: number;
   private readonly memory: WasmMemory;
 
@@ -90,9 +93,11 @@ export class ParameterStore {
   /**
    * Clips the gathered gradient to `maxGradNorm` and takes one AdamW step (Loshchilov & Hutter 2019, bias-corrected,
    * decay on matrices only). Returns the norm before clipping.
-   * Errors: `nan_gradient`, with weights and optimiser state untouched.
+   * Errors: `nan_gradient`, with weights and optimiser state untouched; `diverged` when the step itself ruined the
+   * weights, see {@link checkUsable}.
    */
   step(settings: OptimiserSettings): number {
+    this.checkUsable();
     const norm = this.gradientNorm();
     if (!Number.isFinite(norm)) {
       throw new HoneError(
@@ -113,12 +118,36 @@ export class ParameterStore {
       correction: 1 / (1 - beta2 ** this.steps),
       epsilon,
     };
+    let largest = 0;
+    let where = '';
     for (const slot of this.slots.values()) {
       const [p, g, m, v] = PARTS.map((part) => this.byteOffset(part, slot)) as [number, number, number, number];
       const decay = isMatrix(slot.spec) ? learningRate * weightDecay : 0;
-      this.kernels.adamw(p, g, m, v, slot.padded, { ...scalars, decay });
+      const size = this.kernels.adamw(p, g, m, v, slot.padded, { ...scalars, decay });
+      // NaN counts as larger than any number.
+      if (!(size <= largest || Number.isNaN(largest))) {
+        largest = size;
+        where = slot.spec.name;
+      }
     }
+    if (!(largest < LARGEST_WEIGHT)) {
+      const size = Number.isNaN(largest) ? 'is not a number' : `reaches ${largest.toExponential(1)}`;
+      this.divergence = new HoneError(
+        'diverged',
+        `optimiser step ${this.steps} made the weights useless: ${where} ${size}`,
+        `Go back to the last checkpoint and lower the learning rate (${learningRate}).`,
+      );
+    }
+    this.checkUsable();
     return norm;
+  }
+
+  /**
+   * Errors: `diverged` after a step that left weights which are not finite or too large to compute with: norms would
+   * overflow to zero and everything would seem to go well, with every token equally likely.
+   */
+  checkUsable(): void {
+    if (this.divergence !== undefined) throw this.divergence;
   }
 
   private slot(name: string): Slot {

@@ -144,7 +144,22 @@ test('weights that are not finite are named as the cause', async () => {
   engine.store.view('p', 'model.norm.weight').fill(Number.NaN);
   const request = { promptIds: [1, 2], n: 2, stream: ['x'] };
   await expect(engine.sample([request], OPTIONS, ignore)).rejects.toMatchObject({ code: 'nan_probability' });
+  await expect(engine.score([{ promptIds: [1], completionIds: [2] }])).rejects.toMatchObject({
+    code: 'nan_probability',
+  });
 });
+
+test.each([1e30, 1e8, 1e4])(
+  'a learning rate of %d does not pass for a policy that finds all tokens equally likely',
+  async (learningRate) => {
+    const engine = await make(TIED);
+    const request = { promptIds: [1, 2], n: 2, stream: ['x'] };
+    const result = engine
+      .step(batchOf(TIED, 3), { ...OPTIMISER, learningRate })
+      .then(() => engine.sample([request], OPTIONS, ignore));
+    await expect(result).rejects.toMatchObject({ code: learningRate > 1e18 ? 'diverged' : 'nan_probability' });
+  },
+);
 
 function batchOf(config: DecoderConfigInput, count: number): TrainSequence[] {
   return Array.from({ length: count }, (_, i) => {

@@ -16,6 +16,7 @@ import { initialise, parameterTable } from '../model/parameters.js';
 import { ParameterStore } from '../optim/store.js';
 import { checkSequence, type MicroBatch, packBatches, packItem } from './batch.js';
 import { BufferPool } from './cache.js';
+import { notProbabilities } from './probabilities.js';
 import { type Feeds, floatsOf, loadRuntime, Program } from './program.js';
 import { sample } from './sampler.js';
 
@@ -60,6 +61,7 @@ export class Engine {
     options: Omit<SampleOptions, 'onProgress'>,
     onTokens: (count: number) => void,
   ): Promise<Completion[][]> {
+    this.store.checkUsable();
     const { config, eosId, pool } = this;
     const { maxRows, maxTokens } = this.limits;
     const prefill = await this.program('prefill');
@@ -70,6 +72,7 @@ export class Engine {
 
   /** ln π and entropy at temperature 1 of every completion token. */
   async score(sequences: readonly Sequence[]): Promise<Score[]> {
+    this.store.checkUsable();
     const scores = sequences.map((s) => ({
       logprobs: new Float32Array(s.completionIds.length),
       entropies: new Float32Array(s.completionIds.length),
@@ -79,6 +82,7 @@ export class Engine {
       const outputs = await program.run({ ...(await this.weightFeeds()), ...(await batchFeeds(batch, false)) });
       const logprobs = floatsOf(outputs, 'logp');
       const entropies = floatsOf(outputs, 'entropy');
+      if (!(logprobs.every(Number.isFinite) && entropies.every(Number.isFinite))) throw notProbabilities();
       let at = 0;
       for (const { index, targets } of batch.items) {
         scores[index]?.logprobs.set(logprobs.subarray(at, at + targets.length));
@@ -105,8 +109,9 @@ export class Engine {
     return { loss, tokens };
   }
 
-  /** Errors: `nan_gradient`, with weights and optimiser state unchanged. */
+  /** Errors: `nan_gradient`, with weights and optimiser state unchanged; `diverged`, and every later call as well. */
   async step(sequences: readonly TrainSequence[], optimiser: OptimiserSettings): Promise<StepReport> {
+    this.store.checkUsable();
     const { loss, tokens } = await this.accumulate(sequences);
     const gradNorm = this.store.step(optimiser);
     return { gradNorm, loss, tokens };

@@ -13,6 +13,7 @@ import {
 } from '../model/graphs.js';
 import { checkSequence, timeMajor } from './batch.js';
 import { type BufferPool, KeyValueCache } from './cache.js';
+import { notProbabilities } from './probabilities.js';
 import { type Feeds, floatsOf, loadRuntime, type Outputs, type Program } from './program.js';
 import { layOutSlots, type SlotLayout } from './slots.js';
 
@@ -134,7 +135,9 @@ async function sampleBatch(
     const id = pick(probs, row, config.vocab_size, temperature, member.random);
     member.ids.push(id);
     member.logprobs.push(Math.log(probs[row * config.vocab_size + id] ?? 0));
-    member.entropies.push(floatsOf(outputs, 'entropy')[row] ?? 0);
+    const entropy = floatsOf(outputs, 'entropy')[row];
+    if (!Number.isFinite(entropy)) throw notProbabilities();
+    member.entropies.push(entropy as number);
     member.done = id === context.eosId || member.ids.length >= member.limit;
     sampled++;
   };
@@ -285,9 +288,5 @@ function pick(probs: Float32Array, row: number, vocab: number, temperature: numb
     // Rounding can leave the sum a little below 1; then the draw falls to the last possible token.
     if (last >= 0 && Number.isFinite(cumulative)) return last;
   }
-  throw new HoneError(
-    'nan_probability',
-    'the policy gives no valid probabilities (its weights are not finite)',
-    'Go back to an earlier checkpoint and lower the learning rate.',
-  );
+  throw notProbabilities();
 }
