@@ -1,6 +1,7 @@
 import type {
   Capabilities,
   Completion,
+  DistributionOptions,
   OptimiserSettings,
   Policy,
   SampleOptions,
@@ -42,16 +43,20 @@ export class EmbeddedPolicy implements Policy {
     return this.client.call('sample', [requests, options], onProgress);
   }
 
-  score(sequences: readonly Sequence[]): Promise<Score[]> {
-    return this.client.call('score', [sequences]);
+  score(sequences: readonly Sequence[], options: DistributionOptions = {}): Promise<Score[]> {
+    return this.client.call('score', [sequences, options]);
   }
 
   /**
    * Errors: `nan_gradient`; weights, optimiser state and version are then unchanged. `diverged`; only closing is then
    * possible.
    */
-  async step(sequences: readonly TrainSequence[], optimiser: OptimiserSettings): Promise<StepReport> {
-    const report = await this.client.call('step', [sequences, optimiser]);
+  async step(
+    sequences: readonly TrainSequence[],
+    optimiser: OptimiserSettings,
+    options: DistributionOptions = {},
+  ): Promise<StepReport> {
+    const report = await this.client.call('step', [sequences, optimiser, options]);
     this.steps += 1;
     return report;
   }

@@ -36,6 +36,11 @@ export function mul(g: Graph, x: Tensor, y: Tensor): Tensor {
   ]);
 }
 
+/** x · factor for a scalar `factor` that receives no gradient. */
+export function scale(g: Graph, x: Tensor, factor: Tensor): Tensor {
+  return g.record(g.emit('Mul', [x, factor]), [x], (d) => [g.emit('Mul', [d, factor])]);
+}
+
 /** Sum of all elements, a scalar. */
 export function sum(g: Graph, x: Tensor): Tensor {
   return g.record(g.emit('ReduceSum', [x], { keepdims: 0 }), [x], (d) => [

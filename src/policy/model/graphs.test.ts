@@ -48,55 +48,59 @@ describe.each(CONFIGS)('%s', (_, config) => {
     ['whole', singles],
     ['shared', groups],
   ] as const;
+  const GRADIENTS = BATCHES.flatMap(([layout, make]) => [1, 0.7].map((t) => [layout, t, make] as const));
   const layoutOf = (batch: readonly TrainSequence[]): string[] =>
     packBatches(
       batch.map((s, i) => packItem(s, i, s.tokenGradients)),
       2048,
     ).map(({ layout }) => layout);
 
-  test.each(BATCHES)('in the %s layout every parameter gradient equals finite differences', async (layout, make) => {
-    const batch = make();
-    expect(layoutOf(batch)).toEqual([layout]);
-    const objective = async (): Promise<number> => {
-      const scores = await engine.score(batch);
-      let total = 0;
-      batch.forEach(({ tokenGradients }, i) => {
-        tokenGradients.forEach((w, t) => {
-          total += w * scores[i]!.logprobs[t]!;
+  test.each(GRADIENTS)(
+    'in the %s layout at temperature %d every parameter gradient equals finite differences',
+    async (layout, temperature, make) => {
+      const batch = make();
+      expect(layoutOf(batch)).toEqual([layout]);
+      const objective = async (): Promise<number> => {
+        const scores = await engine.score(batch, { temperature });
+        let total = 0;
+        batch.forEach(({ tokenGradients }, i) => {
+          tokenGradients.forEach((w, t) => {
+            total += w * scores[i]!.logprobs[t]!;
+          });
         });
-      });
-      return total;
-    };
-    const { loss, tokens } = await engine.accumulate(batch);
-    expect(tokens).toBe(batch.reduce((n, s) => n + s.tokenGradients.filter((w) => w !== 0).length, 0));
-    expect(Math.abs(loss - (await objective()))).toBeLessThan(1e-4);
+        return total;
+      };
+      const { loss, tokens } = await engine.accumulate(batch, { temperature });
+      expect(tokens).toBe(batch.reduce((n, s) => n + s.tokenGradients.filter((w) => w !== 0).length, 0));
+      expect(Math.abs(loss - (await objective()))).toBeLessThan(1e-4);
 
-    for (const { name } of engine.store.specs) {
-      const gradient = engine.store.view('g', name).slice();
-      const norm = Math.hypot(...gradient);
-      expect(norm, name).toBeGreaterThan(1e-4);
-      // Along the gradient, where the slope is the norm, and along a random direction.
-      const random = stream(5, 'direction', name);
-      for (const direction of [
-        gradient.map((v) => v / norm),
-        gradient.map(() => random.normal() / gradient.length ** 0.5),
-      ]) {
-        const expected = gradient.reduce((total, v, i) => total + v * direction[i]!, 0);
-        const values = engine.store.view('p', name);
-        const original = values.slice();
-        const slope = async (h: number): Promise<number> => {
-          const at = async (step: number): Promise<number> => {
-            values.set(original.map((v, i) => v + step * direction[i]!));
-            return objective();
+      for (const { name } of engine.store.specs) {
+        const gradient = engine.store.view('g', name).slice();
+        const norm = Math.hypot(...gradient);
+        expect(norm, name).toBeGreaterThan(1e-4);
+        // Along the gradient, where the slope is the norm, and along a random direction.
+        const random = stream(5, 'direction', name);
+        for (const direction of [
+          gradient.map((v) => v / norm),
+          gradient.map(() => random.normal() / gradient.length ** 0.5),
+        ]) {
+          const expected = gradient.reduce((total, v, i) => total + v * direction[i]!, 0);
+          const values = engine.store.view('p', name);
+          const original = values.slice();
+          const slope = async (h: number): Promise<number> => {
+            const at = async (step: number): Promise<number> => {
+              values.set(original.map((v, i) => v + step * direction[i]!));
+              return objective();
+            };
+            return ((await at(h)) - (await at(-h))) / (2 * h);
           };
-          return ((await at(h)) - (await at(-h))) / (2 * h);
-        };
-        const numeric = (4 * (await slope(5e-3)) - (await slope(1e-2))) / 3;
-        values.set(original);
-        expect(Math.abs(numeric - expected), name).toBeLessThan(5e-3 * norm + 5e-4);
+          const numeric = (4 * (await slope(5e-3)) - (await slope(1e-2))) / 3;
+          values.set(original);
+          expect(Math.abs(numeric - expected), name).toBeLessThan(5e-3 * norm + 5e-4);
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each(BATCHES)('in the %s layout the company in a batch changes nothing but rounding', async (_layout, make) => {
     const batch = make();

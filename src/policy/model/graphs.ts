@@ -14,6 +14,7 @@ import {
   repeatHeads,
   reshape,
   rope,
+  scale,
   selectRows,
   sharedPrefixAttention,
   sum,
@@ -115,9 +116,17 @@ function sharedStates(g: Graph, config: DecoderConfig, weights: Weights): Tensor
   return hiddenStates(g, config, weights, ids, attend);
 }
 
-/** Declares `rows` (int64 [M]: the distinct rows whose next token is a target) and gives their logits [M, V]. */
+/**
+ * Declares `rows` (int64 [M]: the distinct rows whose next token is a target) and `inverse_temperature` (scalar), and
+ * gives the logits of those rows divided by the temperature, [M, V].
+ */
 function selectedLogits(g: Graph, config: DecoderConfig, weights: Weights, states: Tensor): Tensor {
-  return outputLogits(g, config, weights, selectRows(g, states, g.input('rows', 'int64', ['M'])));
+  return temperedLogits(g, config, weights, selectRows(g, states, g.input('rows', 'int64', ['M'])));
+}
+
+/** At temperature 1 these are the logits bit for bit. */
+function temperedLogits(g: Graph, config: DecoderConfig, weights: Weights, x: Tensor): Tensor {
+  return scale(g, outputLogits(g, config, weights, x), g.input('inverse_temperature', 'float32', []));
 }
 
 const column = (g: Graph, x: Tensor): Tensor => reshape(g, x, g.ints([-1, 1]));
@@ -125,7 +134,7 @@ const vector = (g: Graph, x: Tensor): Tensor => reshape(g, x, g.ints([-1]));
 
 /**
  * Inputs: those of the layout (`ids`, or see {@link sharedStates}), `rows` and `targets` (int64 [M]), `weights`
- * (float32 [M], ∂L/∂ln π).
+ * (float32 [M], ∂L/∂ln π), `inverse_temperature`.
  * Outputs `loss` = Σ weights·logp (scalar), `logp` [M], and `grad.<parameter>` for every parameter.
  */
 export function trainGraph(config: DecoderConfig, layout: BatchLayout): Graph {
@@ -146,7 +155,7 @@ export function trainGraph(config: DecoderConfig, layout: BatchLayout): Graph {
   return g;
 }
 
-/** Inputs: those of the layout, `rows`, `targets`; outputs `logp` [M] and `entropy` [M] in nats. */
+/** Inputs: those of the layout, `rows`, `targets`, `inverse_temperature`; outputs `logp` [M] and `entropy` [M] in nats. */
 export function scoreGraph(config: DecoderConfig, layout: BatchLayout): Graph {
   const g = new Graph();
   const weights = declareWeights(g, config, false);
@@ -158,10 +167,9 @@ export function scoreGraph(config: DecoderConfig, layout: BatchLayout): Graph {
   return g;
 }
 
-/** `probs` [B, V] and `entropy` [B] of softmax(logits · inverse_temperature); declares that scalar input. */
+/** `probs` [B, V] and `entropy` [B] of softmax(logits). */
 function distribution(g: Graph, config: DecoderConfig, logits: Tensor): void {
-  const scaled = g.emit('Mul', [logits, g.input('inverse_temperature', 'float32', [])]);
-  const logprobs = g.emit('LogSoftmax', [scaled], { axis: -1 });
+  const logprobs = g.emit('LogSoftmax', [logits], { axis: -1 });
   // Probabilities, not logarithms: the sampler then takes one logarithm per token instead of V exponentials.
   g.output(g.emit('Exp', [logprobs]), 'probs', ['B', config.vocab_size]);
   g.output(entropy(g, logprobs), 'entropy', ['B']);
@@ -257,6 +265,6 @@ export function decodeGraph(config: DecoderConfig): Graph {
     const fromSelf = g.emit('Mul', [columns(pSlots, g.ints([-1]), end), v3]);
     return reshape(g, g.emit('Sum', [bySlot(fromPrefix), fromPast, fromSelf]), g.ints([-1, heads * headDim]));
   };
-  distribution(g, config, outputLogits(g, config, weights, hiddenStates(g, config, weights, ids, attend)));
+  distribution(g, config, temperedLogits(g, config, weights, hiddenStates(g, config, weights, ids, attend)));
   return g;
 }

@@ -31,19 +31,20 @@ describe.each([
   ['grouped-query attention', GROUPED],
   ['tied head', TIED],
 ] as const)('sampling with %s', (_, config) => {
-  test('log-probabilities and entropies equal the scored ones', async () => {
+  test.each([1, 0.7])('log-probabilities and entropies equal those scored at temperature %d', async (temperature) => {
     const engine = await make(config);
     const requests = requestsFor(config);
-    const sampled = await engine.sample(requests, OPTIONS, ignore);
+    const sampled = await engine.sample(requests, { ...OPTIONS, temperature }, ignore);
     const flat = sampled.flatMap((list, i) => list.map((c) => ({ c, promptIds: requests[i]!.promptIds })));
-    const scores = await engine.score(flat.map(({ c, promptIds }) => ({ promptIds, completionIds: c.ids })));
+    const sequences = flat.map(({ c, promptIds }) => ({ promptIds, completionIds: c.ids }));
+    const scores = await engine.score(sequences, { temperature });
     flat.forEach(({ c }, i) => {
       expect(maxDifference(c.logprobs, scores[i]!.logprobs)).toBeLessThan(1e-5);
       expect(maxDifference(c.entropies, scores[i]!.entropies)).toBeLessThan(1e-5);
     });
-    // Some ended early, so that the batch was compacted on the way.
     const lengths = flat.map(({ c }) => c.ids.length);
-    expect(Math.min(...lengths)).toBeLessThan(8);
+    // Some ended early, so that the batch was compacted on the way.
+    if (temperature === 1) expect(Math.min(...lengths)).toBeLessThan(8);
     expect(Math.max(...lengths)).toBe(14);
   });
 
@@ -137,6 +138,20 @@ test('temperature 0 takes the most probable token', async () => {
     expect(ids[0]).toBe(logs.indexOf(Math.max(...logs)));
     expect(logprobs[0]).toBeCloseTo(Math.max(...logs), 5);
   }
+});
+
+test('temperatures without a distribution are refused', async () => {
+  const engine = await make(TIED);
+  const sequence = { promptIds: [1], completionIds: [2], tokenGradients: Float32Array.of(1) };
+  for (const temperature of [-1, Number.NaN, Number.POSITIVE_INFINITY, 1e-300]) {
+    const refused = { code: 'bad_option', message: expect.stringContaining(`temperature ${temperature}`) };
+    const request = { promptIds: [1], n: 1, stream: [] };
+    await expect(engine.sample([request], { ...OPTIONS, temperature }, ignore)).rejects.toMatchObject(refused);
+    await expect(engine.score([sequence], { temperature })).rejects.toMatchObject(refused);
+    await expect(engine.step([sequence], OPTIMISER, { temperature })).rejects.toMatchObject(refused);
+  }
+  // Greedy sampling has no gradient.
+  await expect(engine.step([sequence], OPTIMISER, { temperature: 0 })).rejects.toMatchObject({ code: 'bad_option' });
 });
 
 test('weights that are not finite are named as the cause', async () => {

@@ -2,6 +2,7 @@ import type { Tensor as OrtTensor } from 'onnxruntime-node';
 import { HoneError } from '../../core/error.js';
 import type {
   Completion,
+  DistributionOptions,
   OptimiserSettings,
   SampleOptions,
   SampleRequest,
@@ -16,7 +17,7 @@ import { initialise, parameterTable } from '../model/parameters.js';
 import { ParameterStore } from '../optim/store.js';
 import { checkSequence, type MicroBatch, packBatches, packItem } from './batch.js';
 import { BufferPool } from './cache.js';
-import { notProbabilities } from './probabilities.js';
+import { inverseTemperature, notProbabilities } from './probabilities.js';
 import { type Feeds, floatsOf, loadRuntime, Program } from './program.js';
 import { sample } from './sampler.js';
 
@@ -70,16 +71,18 @@ export class Engine {
     return sample({ config, eosId, prefill, decode, weights, maxRows, maxTokens, pool }, requests, options, onTokens);
   }
 
-  /** ln π and entropy at temperature 1 of every completion token. */
-  async score(sequences: readonly Sequence[]): Promise<Score[]> {
+  /** ln π and entropy of every completion token. Errors: `nan_probability`. */
+  async score(sequences: readonly Sequence[], { temperature = 1 }: DistributionOptions = {}): Promise<Score[]> {
     this.store.checkUsable();
+    const inverse_temperature = await inverseTemperature(temperature);
     const scores = sequences.map((s) => ({
       logprobs: new Float32Array(s.completionIds.length),
       entropies: new Float32Array(s.completionIds.length),
     }));
     for (const batch of this.pack(sequences)) {
       const program = await this.program(`score ${batch.layout}`);
-      const outputs = await program.run({ ...(await this.weightFeeds()), ...(await batchFeeds(batch, false)) });
+      const feeds = { ...(await this.weightFeeds()), ...(await batchFeeds(batch, false)), inverse_temperature };
+      const outputs = await program.run(feeds);
       const logprobs = floatsOf(outputs, 'logp');
       const entropies = floatsOf(outputs, 'entropy');
       if (!(logprobs.every(Number.isFinite) && entropies.every(Number.isFinite))) throw notProbabilities();
@@ -94,14 +97,19 @@ export class Engine {
   }
 
   /** Gathers Σ tokenGradient · ∂ln π/∂θ over all sequences into the store. Returns the linearised loss. */
-  async accumulate(sequences: readonly TrainSequence[]): Promise<{ loss: number; tokens: number }> {
+  async accumulate(
+    sequences: readonly TrainSequence[],
+    { temperature = 1 }: DistributionOptions = {},
+  ): Promise<{ loss: number; tokens: number }> {
+    const inverse_temperature = await inverseTemperature(temperature);
     this.store.clearGradients();
     let loss = 0;
     let tokens = 0;
     const outputs = ['loss', ...this.weightNames.map(gradientName)];
     for (const batch of this.pack(sequences, (i) => sequences[i]?.tokenGradients)) {
       const program = await this.program(`train ${batch.layout}`);
-      const values = await program.run({ ...(await this.weightFeeds()), ...(await batchFeeds(batch, true)) }, outputs);
+      const feeds = { ...(await this.weightFeeds()), ...(await batchFeeds(batch, true)), inverse_temperature };
+      const values = await program.run(feeds, outputs);
       for (const name of this.weightNames) this.store.accumulate(name, floatsOf(values, gradientName(name)));
       loss += floatsOf(values, 'loss')[0] ?? 0;
       tokens += batch.count;
@@ -110,9 +118,13 @@ export class Engine {
   }
 
   /** Errors: `nan_gradient`, with weights and optimiser state unchanged; `diverged`, and every later call as well. */
-  async step(sequences: readonly TrainSequence[], optimiser: OptimiserSettings): Promise<StepReport> {
+  async step(
+    sequences: readonly TrainSequence[],
+    optimiser: OptimiserSettings,
+    options: DistributionOptions = {},
+  ): Promise<StepReport> {
     this.store.checkUsable();
-    const { loss, tokens } = await this.accumulate(sequences);
+    const { loss, tokens } = await this.accumulate(sequences, options);
     const gradNorm = this.store.step(optimiser);
     return { gradNorm, loss, tokens };
   }

@@ -2,6 +2,7 @@
 import { HoneError } from '../../core/error.js';
 import type {
   Completion,
+  DistributionOptions,
   OptimiserSettings,
   SampleOptions,
   SampleRequest,
@@ -29,8 +30,11 @@ export interface Calls {
     args: [requests: readonly SampleRequest[], options: Omit<SampleOptions, 'onProgress'>];
     result: Completion[][];
   };
-  score: { args: [sequences: readonly Sequence[]]; result: Score[] };
-  step: { args: [sequences: readonly TrainSequence[], optimiser: OptimiserSettings]; result: StepReport };
+  score: { args: [sequences: readonly Sequence[], options: DistributionOptions]; result: Score[] };
+  step: {
+    args: [sequences: readonly TrainSequence[], optimiser: OptimiserSettings, options: DistributionOptions];
+    result: StepReport;
+  };
   save: { args: [directory: string, text: CheckpointText, options: SaveOptions]; result: undefined };
 }
 export type Method = keyof Calls;

@@ -13,7 +13,7 @@ import {
 } from '../model/graphs.js';
 import { checkSequence, timeMajor } from './batch.js';
 import { type BufferPool, KeyValueCache } from './cache.js';
-import { notProbabilities } from './probabilities.js';
+import { inverseTemperature, notProbabilities } from './probabilities.js';
 import { type Feeds, floatsOf, loadRuntime, type Outputs, type Program } from './program.js';
 import { layOutSlots, type SlotLayout } from './slots.js';
 
@@ -95,10 +95,9 @@ function membersOf(
   { config }: SamplerContext,
   request: SampleRequest,
   index: number,
-  { seed, maxNewTokens, temperature }: Omit<SampleOptions, 'onProgress'>,
+  { seed, maxNewTokens }: Omit<SampleOptions, 'onProgress'>,
 ): Member[] {
   checkSequence(config, { promptIds: request.promptIds, completionIds: [] }, index);
-  if (!(temperature >= 0)) throw new HoneError('bad_option', `temperature ${temperature}: must be 0 or more`);
   if (!(Number.isInteger(maxNewTokens) && maxNewTokens > 0)) {
     throw new HoneError('bad_option', `maxNewTokens ${maxNewTokens}: must be a positive integer`);
   }
@@ -126,7 +125,7 @@ async function sampleBatch(
   const { Tensor } = await loadRuntime();
   const { config, weights, pool } = context;
   const layers = Array.from({ length: config.num_hidden_layers }, (_, i) => i);
-  const inverse = new Tensor('float32', [temperature > 0 ? 1 / temperature : 1], []);
+  const inverse = await inverseTemperature(temperature === 0 ? 1 : temperature);
 
   let sampled = 0;
   /** Draws the next token of a member from row `row` of the outputs. */

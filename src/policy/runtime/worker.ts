@@ -25,8 +25,8 @@ const handlers: Handlers = {
     return { parameters: created.store.parameterCount, version };
   },
   sample: ([requests, options], onTokens) => opened().sample(requests, options, onTokens),
-  score: ([sequences]) => opened().score(sequences),
-  step: ([sequences, optimiser]) => opened().step(sequences, optimiser),
+  score: ([sequences, options]) => opened().score(sequences, options),
+  step: ([sequences, optimiser, options]) => opened().step(sequences, optimiser, options),
   save: async ([directory, text, options]) => {
     await writeCheckpoint(directory, text, opened().store, options);
     return undefined;
