@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BASE_MODEL } from '../src/app/package.js';
-import { exampleTask } from '../src/core/fixtures.js';
+import { exampleTask } from '../src/core/fixtures.testing.js';
 import { type Finished, hone, SHORT, sha256, temporaryDirectory } from './program.js';
 
 const directory = temporaryDirectory();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HoneError } from '../src/core/error.js';
 import type { Verdict } from '../src/core/evidence.js';
-import { exampleTask, testsEvidence } from '../src/core/fixtures.js';
+import { exampleTask, testsEvidence } from '../src/core/fixtures.testing.js';
 import type { Policy } from '../src/core/policy.js';
 import type { PromptSpec } from '../src/core/recipe.js';
 import { Stopwatch } from '../src/core/stopwatch.js';
@@ -149,6 +149,31 @@ describe('the training step', () => {
     for (const { terms } of outcome.trained) for (const g of terms.gradient) expect(g >= 0).toBe(true);
     expect(stepMetrics(outcome).clippedHigh).toBeGreaterThan(0);
   });
+});
+
+test('what was sampled at a temperature is trained at it: the ratio of fresh samples is one', async () => {
+  const policy = await tinyPolicy();
+  try {
+    const warm = uniform(() => task, { groupSize: 16, temperature: 0.7 });
+    const scored: number[] = [];
+    const parts = loop(policy, rule(half), {
+      scheduler: warm,
+      rollout: async (step, specs) =>
+        (await singleTurn(policy, rule(half), { seed: 5, maxNewTokens: 2 })(step, specs)).map((g) => ({
+          ...g,
+          trajectories: g.trajectories.map((t) => ({ ...t, policyVersion: -1 })),
+        })),
+      loss: (stats, trajectory, advantages) => {
+        trajectory.logprobs.forEach((lp, t) => void scored.push(Math.abs(lp - (stats.logprobs[t] as number))));
+        return clip()(stats, trajectory, advantages);
+      },
+    });
+    await trainStep(1, parts, new Stopwatch());
+    expect(scored.length).toBeGreaterThan(0);
+    expect(Math.max(...scored)).toBeLessThan(1e-5);
+  } finally {
+    await policy.close();
+  }
 });
 
 test('a group does not depend on which other groups share its batch', async () => {

@@ -54,16 +54,26 @@ export const trainConfig = z.strictObject({
 export type TrainConfig = z.infer<typeof trainConfig>;
 export type TaskSourceConfig = TrainConfig['tasks'];
 
-/** Parses the configuration found in a run folder. Errors: `run_damaged` naming the field. */
-export function parseTrainConfig(value: unknown, file: string): TrainConfig {
-  const parsed = trainConfig.safeParse(value);
+/** Checks settings before anything starts. Errors: `bad_setting` naming the field. */
+export function checkTrainConfig(settings: TrainConfig): TrainConfig {
+  const parsed = trainConfig.safeParse(settings);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new HoneError(
-    'run_damaged',
-    `${file}: field config.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
-    'Start a new run.',
+    'bad_setting',
+    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
+    'See `hone train --help`.',
+    2,
   );
+}
+
+/** Parses the configuration found in a run folder. Errors: `run_damaged` naming the field. */
+export function parseTrainConfig(value: unknown, file: string): TrainConfig {
+  try {
+    return checkTrainConfig(value as TrainConfig);
+  } catch (error) {
+    throw new HoneError('run_damaged', `${file}: field config.${(error as Error).message}`, 'Start a new run.');
+  }
 }
 
 /** Defaults of the main job; design reasons in docs/training.md. */

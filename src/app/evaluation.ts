@@ -6,6 +6,7 @@ import type { Group } from '../core/trajectory.js';
 import { evaluate } from '../eval/index.js';
 import { singleTurn } from '../rollout/index.js';
 import { withPolicy } from './session.js';
+import { refuseLongPrompts } from './task-source.js';
 
 export interface SamplingConfig {
   readonly model: string;
@@ -26,9 +27,12 @@ export async function evaluatePolicy(
     const rollout = singleTurn(policy, verifier, {
       seed: config.seed,
       stream: 'evaluate',
+      key: (spec) => spec.task.id,
       maxNewTokens: config.maxNewTokens,
     });
-    return evaluate(rollout, tasksFor(verifier.languages), {
+    const tasks = tasksFor(verifier.languages);
+    refuseLongPrompts('evaluation', tasks, policy);
+    return evaluate(rollout, tasks, {
       split: config.split,
       step: policy.version,
       samples: config.samples,
@@ -64,9 +68,9 @@ export async function sampleTask(
       stream: 'sample',
       maxNewTokens: config.maxNewTokens,
     });
-    const [group] = await rollout(0, [
-      { task: taskFor(verifier.languages), groupSize: n, temperature: config.temperature },
-    ]);
+    const task = taskFor(verifier.languages);
+    refuseLongPrompts('sample', [task], policy);
+    const [group] = await rollout(0, [{ task, groupSize: n, temperature: config.temperature }]);
     return group as Group;
   });
 }

@@ -58,7 +58,7 @@ export function modelCard(
     '## Pass rates on held-out tasks',
     '',
     'Held-out tasks compose operations in ways that the training split never does. Temperature 1, no top-p or top-k,',
-    '64 completions a task, unbiased pass@k.',
+    `${config.cardSamples} completions a task, unbiased pass@k. Python programs are written but not judged by this version.`,
     '',
     ...passTable(rows),
     '',

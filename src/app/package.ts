@@ -10,9 +10,17 @@ export const PACKAGE_ROOT: string = (() => {
   }
 })();
 
-export const VERSION: string = (
-  JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }
-).version;
+const MANIFEST = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly dependencies: { readonly [name: string]: string };
+};
+
+export const VERSION: string = MANIFEST.version;
+
+/** Exact versions of packages as package.json pins them. */
+export function dependencyVersions(...names: readonly string[]): { [name: string]: string } {
+  return Object.fromEntries(names.map((name) => [name, MANIFEST.dependencies[name] ?? 'unknown']));
+}
 
 /** The shipped base policy. */
 export const BASE_MODEL: string = join(PACKAGE_ROOT, 'models', 'base');

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { HoneError } from '../core/error.js';
-import { appendDurably, syncDirectory, withPath, writeAtomic } from '../core/io.js';
+import { appendDurably, recoverDirectory, replaceDirectory, withPath, writeAtomic } from '../core/io.js';
 import type { Policy, TrainSequence } from '../core/policy.js';
 import { evaluate } from '../eval/index.js';
 import { createPolicy, loadPolicy, trainBpe } from '../policy/index.js';
@@ -40,6 +40,9 @@ const pretrainSchema = z.strictObject({
   contextLength: z.int().min(32),
   checkpointEvery: z.int().min(1),
   evaluateEvery: z.int().min(1),
+  /** Held-out tasks a row of the card, and completions a task. */
+  cardTasks: z.int().min(1),
+  cardSamples: z.int().min(64),
   threads: z.int().min(1),
   workers: z.int().min(1),
 });
@@ -67,6 +70,8 @@ export const PRETRAIN_DEFAULTS: Omit<PretrainConfig, 'threads' | 'workers'> = {
   contextLength: 512,
   checkpointEvery: 250,
   evaluateEvery: 500,
+  cardTasks: 100,
+  cardSamples: 64,
 };
 
 export interface LossPoint {
@@ -159,24 +164,24 @@ async function freshPolicy(config: PretrainConfig): Promise<Policy> {
   });
 }
 
-/** The newest complete checkpoint under `directory`, if there is one. */
-function resumePoint(directory: string): { step: number; path: string } | undefined {
-  const path = join(directory, 'checkpoint');
-  if (!existsSync(join(path, 'state.json'))) return undefined;
-  return { step: (JSON.parse(readFileSync(join(path, 'state.json'), 'utf8')) as { step: number }).step, path };
+/** How far a run is: its step, and the losses since the last point of the curve. */
+interface Progress {
+  readonly step: number;
+  readonly losses: readonly number[];
 }
 
-async function saveCheckpoint(directory: string, step: number, policy: Policy): Promise<void> {
-  const final = join(directory, 'checkpoint');
-  const temporary = `${final}.tmp`;
-  rmSync(temporary, { recursive: true, force: true });
-  withPath(temporary, () => mkdirSync(temporary, { recursive: true }));
-  await policy.save(temporary, { optimiser: true, dtype: 'float32' });
-  writeAtomic(join(temporary, 'state.json'), JSON.stringify({ step }));
-  withPath(final, () => {
-    rmSync(final, { recursive: true, force: true });
-    renameSync(temporary, final);
-    syncDirectory(directory);
+/** The checkpoint of an unfinished run in its working folder, if there is one. */
+function resumePoint(directory: string): { progress: Progress; path: string } | undefined {
+  const path = join(directory, 'checkpoint');
+  recoverDirectory(path);
+  const file = join(path, 'state.json');
+  return existsSync(file) ? { progress: JSON.parse(readFileSync(file, 'utf8')) as Progress, path } : undefined;
+}
+
+async function saveCheckpoint(directory: string, progress: Progress, policy: Policy): Promise<void> {
+  await replaceDirectory(join(directory, 'checkpoint'), async (fresh) => {
+    await policy.save(fresh, { optimiser: true, dtype: 'float32' });
+    writeAtomic(join(fresh, 'state.json'), JSON.stringify(progress));
   });
 }
 
@@ -191,7 +196,7 @@ interface Measurement {
 }
 
 /** What the card reports: the main job's tasks, then each difficulty. */
-const CARD: Measurement = {
+const CARD: Omit<Measurement, 'tasks' | 'samples'> = {
   split: 'heldout',
   ranges: [
     [2, 3],
@@ -200,8 +205,6 @@ const CARD: Measurement = {
     [4, 4],
     [5, 5],
   ],
-  tasks: 100,
-  samples: 64,
   ks: [1, 8, 64],
 };
 
@@ -247,29 +250,32 @@ async function measure(
 
 /**
  * Trains a base policy from nothing on generated (prompt, program) pairs and writes it, with its card, to `directory`.
- * Continues from `directory/checkpoint` if an earlier run of the same configuration was cut short.
- * Errors: `HoneError` `pretrain_mismatch` when that checkpoint belongs to another configuration, and whatever the disk reports.
+ * Works in `directory.partial`, from which an interrupted run of the same configuration continues; what lies in
+ * `directory` is replaced only by the finished model.
+ * Errors: `bad_setting`, `pretrain_mismatch` when the unfinished run has another configuration, and whatever the disk reports.
  */
 export async function pretrain(
-  config: PretrainConfig,
+  settings: PretrainConfig,
   directory: string,
   emit: (event: PretrainEvent) => void,
 ): Promise<void> {
+  const config = checkConfig(settings);
   const out = resolve(directory);
-  withPath(out, () => mkdirSync(out, { recursive: true }));
-  const configFile = join(out, 'pretrain.json');
-  const { threads: _threads, workers: _workers, ...identity } = config;
-  const wanted = `${JSON.stringify({ hone: VERSION, ...identity }, null, 2)}\n`;
-  const from = resumePoint(out);
+  const work = `${out}.partial`;
+  withPath(work, () => mkdirSync(work, { recursive: true }));
+  const configFile = join(work, 'pretrain.json');
+  const { threads, workers: _workers, ...identity } = config;
+  const wanted = `${JSON.stringify({ hone: VERSION, ...identity, threads }, null, 2)}\n`;
+  const from = resumePoint(work);
   if (from && existsSync(configFile) && readFileSync(configFile, 'utf8') !== wanted)
     throw new HoneError(
       'pretrain_mismatch',
-      `${out} holds an unfinished run with other settings`,
-      'Remove it or choose another --out.',
+      `${work} holds an unfinished run with other settings`,
+      'Remove it, or choose another --out.',
     );
   writeAtomic(configFile, wanted);
-  const curveFile = join(out, 'loss.jsonl');
-  const seen = from ? readCurve(curveFile).filter((point) => point.step <= from.step) : [];
+  const curveFile = join(work, 'loss.jsonl');
+  const seen = from ? readCurve(curveFile).filter((point) => point.step <= from.progress.step) : [];
   writeAtomic(curveFile, seen.map((point) => `${JSON.stringify(point)}\n`).join(''));
 
   const policy = from ? await loadPolicy(from.path, { threads: config.threads }) : await freshPolicy(config);
@@ -278,18 +284,39 @@ export async function pretrain(
       type: 'start',
       directory: out,
       parameters: policy.capabilities.parameters,
-      ...(from && { resumedFrom: from.step }),
+      ...(from && { resumedFrom: from.progress.step }),
     });
     const began = performance.now();
-    await trainOn(policy, config, out, curveFile, from?.step ?? 0, emit);
-    const rows = await measure(policy, config, CARD, (done, total) => emit({ type: 'measure', done, total }));
-    await policy.save(out, { dtype: 'float16' });
-    writeAtomic(join(out, 'README.md'), modelCard(config, policy.capabilities.parameters, readCurve(curveFile), rows));
-    rmSync(join(out, 'checkpoint'), { recursive: true, force: true });
+    await trainOn(policy, config, work, curveFile, from?.progress ?? { step: 0, losses: [] }, emit);
+    await saveCheckpoint(work, { step: config.steps, losses: [] }, policy);
+    const card = { ...CARD, tasks: config.cardTasks, samples: config.cardSamples };
+    const rows = await measure(policy, config, card, (done, total) => emit({ type: 'measure', done, total }));
+    await replaceDirectory(out, async (fresh) => {
+      await policy.save(fresh, { dtype: 'float16' });
+      for (const name of ['pretrain.json', 'loss.jsonl'])
+        writeAtomic(join(fresh, name), readFileSync(join(work, name)));
+      writeAtomic(
+        join(fresh, 'README.md'),
+        modelCard(config, policy.capabilities.parameters, readCurve(curveFile), rows),
+      );
+    });
+    rmSync(work, { recursive: true, force: true });
     emit({ type: 'done', directory: out, seconds: (performance.now() - began) / 1000 });
   } finally {
     await policy.close();
   }
+}
+
+function checkConfig(settings: PretrainConfig): PretrainConfig {
+  const parsed = pretrainSchema.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new HoneError(
+    'bad_setting',
+    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
+    'See `hone pretrain --help`.',
+    2,
+  );
 }
 
 function readCurve(file: string): LossPoint[] {
@@ -305,17 +332,16 @@ async function trainOn(
   config: PretrainConfig,
   out: string,
   curveFile: string,
-  from: number,
+  progress: Progress,
   emit: (event: PretrainEvent) => void,
 ): Promise<void> {
   const batchOf = (step: number): TrainSequence[] =>
     toSequences(examples(config, step, (step - 1) * config.batchSize, config.batchSize), policy);
-  let next = batchOf(from + 1);
-  let lossSum = 0;
-  let points = 0;
+  let next = batchOf(progress.step + 1);
+  let losses = [...progress.losses];
   let tokens = 0;
   let since = performance.now();
-  for (let step = from + 1; step <= config.steps; step++) {
+  for (let step = progress.step + 1; step <= config.steps; step++) {
     const batch = next;
     const running = policy.step(batch, {
       learningRate: learningRateAt(step, config),
@@ -328,15 +354,15 @@ async function trainOn(
     // The next batch is made while the engine computes in its worker.
     if (step < config.steps) next = batchOf(step + 1);
     const report = await running;
-    lossSum += report.loss;
-    points++;
+    losses.push(report.loss);
     tokens += batch.reduce((n, s) => n + s.promptIds.length + s.completionIds.length, 0);
     if (step % 25 === 0 || step === config.steps) {
       const seconds = (performance.now() - since) / 1000;
-      const loss = lossSum / points;
+      const loss = losses.reduce((a, b) => a + b, 0) / losses.length;
       appendDurably(curveFile, `${JSON.stringify({ step, loss, learningRate: learningRateAt(step, config) })}\n`);
       emit({ type: 'step', step, steps: config.steps, loss, tokensPerSecond: tokens / seconds });
-      lossSum = points = tokens = 0;
+      losses = [];
+      tokens = 0;
       since = performance.now();
     }
     if (step % config.evaluateEvery === 0 && step < config.steps) {
@@ -344,6 +370,6 @@ async function trainOn(
       if (all) emit({ type: 'evaluation', step, passAt1: all.passAt['1'] ?? 0, passAt8: all.passAt['8'] ?? 0 });
       since = performance.now();
     }
-    if (step % config.checkpointEvery === 0 && step < config.steps) await saveCheckpoint(out, step, policy);
+    if (step % config.checkpointEvery === 0 && step < config.steps) await saveCheckpoint(out, { step, losses }, policy);
   }
 }

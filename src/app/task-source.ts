@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { HoneError } from '../core/error.js';
-import { withPath } from '../core/io.js';
+import { readError } from '../core/io.js';
+import type { Policy } from '../core/policy.js';
 import { stream } from '../core/seeds.js';
 import type { Task } from '../core/task.js';
 import { shuffled } from '../curriculum/index.js';
@@ -12,6 +13,7 @@ import type { TaskSourceConfig, TrainConfig } from './config.js';
 export interface TaskSource {
   readonly taskAt: (index: number) => Task;
   readonly evaluation: readonly Task[];
+  readonly languages: readonly string[];
   /** Name of the evaluation set as metrics and tables show it. */
   readonly split: string;
   readonly warnings: readonly string[];
@@ -19,13 +21,20 @@ export interface TaskSource {
 
 /** SHA-256 of a file's bytes, hex. */
 export function fileHash(path: string): string {
-  return createHash('sha256')
-    .update(withPath(path, () => readFileSync(path)))
-    .digest('hex');
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch (error) {
+    throw readError(error, path);
+  }
 }
 
-function synthSource(config: Extract<TaskSourceConfig, { kind: 'synth' }>, run: TrainConfig): TaskSource {
+function synthSource(
+  config: Extract<TaskSourceConfig, { kind: 'synth' }>,
+  run: TrainConfig,
+  judged: readonly string[],
+): TaskSource {
   const { languages, difficulty } = config;
+  for (const language of languages) refuseUnjudged(language, judged, 'the generated tasks are');
   const languageOf = (index: number): string => languages[index % languages.length] as string;
   const perLanguage = Math.ceil(run.evaluationTasks / languages.length);
   const evaluation = languages.flatMap((language) =>
@@ -36,27 +45,45 @@ function synthSource(config: Extract<TaskSourceConfig, { kind: 'synth' }>, run: 
     taskAt: (index) => taskAt({ seed: run.seed, split: 'train', language: languageOf(index), difficulty, index }),
     evaluation: evaluation.slice(0, run.evaluationTasks),
     split: config.evaluate,
+    languages,
     warnings: [],
   };
+}
+
+function refuseUnjudged(language: string, judged: readonly string[], what: string): void {
+  if (judged.includes(language)) return;
+  throw new HoneError(
+    'language_unavailable',
+    `${what} in ${language}, which can't be judged here (can: ${judged.join(', ')})`,
+    '`hone doctor` shows which languages can be judged.',
+  );
 }
 
 /** The tasks of a file, all of them in languages that can be judged here. Errors name the file and the task. */
 export function fileTasks(path: string, onBadLine: 'refuse' | 'skip', judged: readonly string[]): TaskFile {
   const file = readTaskFile(path, { onBadLine });
-  const foreign = file.tasks.find((task) => !judged.includes(task.language));
-  if (foreign)
-    throw new HoneError(
-      'language_unavailable',
-      `${path}: task ${foreign.id} is in ${foreign.language}, which can't be run here (can: ${judged.join(', ')})`,
-      'Remove these tasks; `hone doctor` shows which languages can be judged.',
-    );
+  for (const task of file.tasks) refuseUnjudged(task.language, judged, `${path}: task ${task.id} is`);
   return file;
+}
+
+/** A prompt must leave room for a completion. Errors: `prompt_too_long` naming the task. */
+export function refuseLongPrompts(path: string, tasks: readonly Task[], policy: Policy): void {
+  for (const task of tasks) {
+    const length = policy.tokenizer.encode(task.prompt, { addSpecialTokens: true }).length;
+    if (length >= policy.capabilities.contextLength)
+      throw new HoneError(
+        'prompt_too_long',
+        `${path}: the prompt of task ${task.id} has ${length} tokens, the model's context is ${policy.capabilities.contextLength}`,
+        'Remove or shorten the task, or use a model with a longer context.',
+      );
+  }
 }
 
 function fileSource(
   config: Extract<TaskSourceConfig, { kind: 'file' }>,
   run: TrainConfig,
   judged: readonly string[],
+  policy: Policy,
 ): TaskSource {
   if (fileHash(config.path) !== config.sha256)
     throw new HoneError(
@@ -65,6 +92,7 @@ function fileSource(
       'Restore it, or start a new run.',
     );
   const { tasks, problems } = fileTasks(config.path, config.onBadLine, judged);
+  refuseLongPrompts(config.path, tasks, policy);
   const order = stream(run.seed, 'holdout').shuffle(tasks);
   const heldOut = Math.min(run.evaluationTasks, Math.round(tasks.length * config.holdout));
   const evaluation = heldOut === 0 ? tasks.slice(0, run.evaluationTasks) : order.slice(0, heldOut);
@@ -80,10 +108,16 @@ function fileSource(
     ...(problems.length > 10 ? [`skipped ${problems.length - 10} more broken lines`] : []),
     ...(heldOut === 0 ? ['no task is held out: the pass rates below are measured on training tasks'] : []),
   ];
-  return { taskAt: shuffled(training, run.seed), evaluation, split: heldOut === 0 ? 'training' : 'heldout', warnings };
+  return {
+    taskAt: shuffled(training, run.seed),
+    evaluation,
+    languages: [...new Set(tasks.map((task) => task.language))],
+    split: heldOut === 0 ? 'training' : 'heldout',
+    warnings,
+  };
 }
 
 /** Opens the tasks of a run. `judged`: languages that the verifier can run now. Errors name the file and the task. */
-export function openTaskSource(run: TrainConfig, judged: readonly string[]): TaskSource {
-  return run.tasks.kind === 'synth' ? synthSource(run.tasks, run) : fileSource(run.tasks, run, judged);
+export function openTaskSource(run: TrainConfig, judged: readonly string[], policy: Policy): TaskSource {
+  return run.tasks.kind === 'synth' ? synthSource(run.tasks, run, judged) : fileSource(run.tasks, run, judged, policy);
 }

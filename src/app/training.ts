@@ -5,21 +5,21 @@ import type { Estimate, RunEvent, SolvedExample } from '../core/events.js';
 import { verdictOf } from '../core/evidence.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from '../core/metrics.js';
 import type { Policy } from '../core/policy.js';
-import type { RolloutProtocol } from '../core/recipe.js';
+import type { PromptSpec, RolloutProtocol } from '../core/recipe.js';
 import { RUN_VERSION, RunDirectory } from '../core/run-directory.js';
 import { Stopwatch } from '../core/stopwatch.js';
-import { type TrainingParts, trainStep } from '../core/train.js';
+import { type StepOutcome, type TrainingParts, train } from '../core/train.js';
 import type { Group } from '../core/trajectory.js';
 import type { Verifier } from '../core/verifier.js';
 import { grpo, maskTruncated, uniform as uniformCredit } from '../credit/index.js';
 import { uniform as uniformScheduler } from '../curriculum/index.js';
-import { evaluate } from '../eval/index.js';
+import { type Evaluation, evaluate } from '../eval/index.js';
 import { clip, tokenMean } from '../loss/index.js';
 import { eventFileHeader, scalarEvent, scalarsOf, stepMetrics } from '../monitor/index.js';
 import { binary } from '../reward/index.js';
 import { singleTurn } from '../rollout/index.js';
-import { parseTrainConfig, type TrainConfig } from './config.js';
-import { VERSION } from './package.js';
+import { checkTrainConfig, parseTrainConfig, type TrainConfig } from './config.js';
+import { dependencyVersions, VERSION } from './package.js';
 import { withPolicy } from './session.js';
 import { openTaskSource, type TaskSource } from './task-source.js';
 
@@ -34,12 +34,24 @@ interface Session {
   readonly source: TaskSource;
   readonly emit: Emit;
   readonly stopwatch: Stopwatch;
+  /** `performance.now()` when this session began. */
+  readonly began: number;
+  /** What earlier sessions of the run took. */
+  readonly secondsBefore: number;
+}
+
+/** Versions that the bits of a run depend on. */
+function versions(): { [name: string]: string } {
+  return {
+    hone: VERSION,
+    node: process.version,
+    ...dependencyVersions('onnxruntime-node', 'quickjs-emscripten', '@huggingface/tokenizers'),
+  };
 }
 
 function machine(config: TrainConfig): { [fact: string]: string | number } {
   return {
     platform: `${process.platform}-${process.arch}`,
-    node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
     memoryBytes: totalmem(),
@@ -55,6 +67,7 @@ function rollouts(session: Session, stream: string, report: boolean): RolloutPro
     stream,
     maxNewTokens: config.maxNewTokens,
     onPhase: (phase) => stopwatch.enter(phase),
+    ...(stream === 'evaluate' && { key: (spec: PromptSpec) => spec.task.id }),
     ...(report && {
       onProgress: ({ phase, done, total }) =>
         emit({ type: 'progress', phase, done, total, unit: phase === 'sample' ? 'tokens' : 'programs' }),
@@ -89,11 +102,7 @@ function parts(session: Session): TrainingParts {
 }
 
 /** Evaluates the current weights on the held-out tasks; every evaluation of a run draws the same streams. */
-async function evaluateNow(
-  session: Session,
-  step: number,
-  samples: number,
-): Promise<{ metrics: EvaluationMetrics; groups: readonly Group[] }> {
+async function evaluateNow(session: Session, step: number, samples: number): Promise<Evaluation> {
   const { config, source, emit } = session;
   return evaluate(rollouts(session, 'evaluate', false), source.evaluation, {
     split: source.split,
@@ -103,58 +112,71 @@ async function evaluateNow(
     temperature: config.temperature,
     seed: config.seed,
     batch: Math.max(1, Math.floor(256 / samples)),
+    maxInfraShare: config.maxInfraShare,
     onProgress: (done, total) => emit({ type: 'progress', phase: 'evaluate', done, total, unit: 'tasks' }),
   });
 }
 
-/** Times a small piece of each phase and extrapolates; draws from its own stream and changes no weights. */
-async function estimate(session: Session): Promise<Estimate> {
+/**
+ * Times a small piece of each phase and extrapolates to the steps after `from`; draws from its own streams and changes
+ * no weights. The first rollout only warms up: workers start and graphs compile once a run, not once a program.
+ */
+async function estimate(session: Session, from: number): Promise<Estimate> {
   const { config, policy, source, emit } = session;
   emit({ type: 'progress', phase: 'probe', done: 0, total: 1, unit: 'probe' });
-  const prompts = Math.min(config.promptsPerStep, 16);
-  const specs = Array.from({ length: prompts }, (_, i) => ({
+  const specs = Array.from({ length: Math.min(config.promptsPerStep, 16) }, (_, i) => ({
     task: source.taskAt(i),
     groupSize: config.groupSize,
     temperature: config.temperature,
   }));
   const watch = new Stopwatch();
-  const probe: Session = { ...session, stopwatch: watch };
-  watch.enter('sample');
-  const groups = await rollouts(probe, 'probe', false)(0, specs);
+  const rollout = rollouts({ ...session, stopwatch: watch }, 'probe', false);
+  const differing = async (groups: readonly Group[]): Promise<void> => {
+    const rewards = binary();
+    const surviving = groups.filter((g) => new Set(rewards(g).map((r) => (r === 'drop' ? r : r.value))).size > 1);
+    await policy.score(
+      surviving.flatMap((g) => g.trajectories),
+      { temperature: config.temperature },
+    );
+  };
+  await differing(await rollout(0, specs.slice(0, 2)));
+  watch.lap();
+  const groups = await rollout(1, specs);
   watch.enter('update');
-  const rewards = binary();
-  const surviving = groups.filter((g) => new Set(rewards(g).map((r) => (r === 'drop' ? r : r.value))).size > 1);
-  await policy.score(surviving.flatMap((g) => g.trajectories));
+  await differing(groups);
   watch.enter('end');
   const trajectories = groups.flatMap((g) => g.trajectories);
   const tokens = trajectories.reduce((n, t) => n + t.completionIds.length, 0);
-  const interim = config.evaluateEvery > 0 ? Math.floor((config.steps - 1) / config.evaluateEvery) : 0;
-  const trained = config.steps * config.promptsPerStep * config.groupSize;
+  const cpuMs = trajectories.reduce((n, t) => n + (t.evidence.find((e) => e.kind === 'tests')?.cpuMs ?? 0), 0);
+  const every = config.evaluateEvery || config.steps;
+  const interim = Math.floor((config.steps - 1) / every) - Math.floor(from / every);
+  const trained = (config.steps - from) * config.promptsPerStep * config.groupSize;
+  const complete = from === 0 ? 2 : 1;
   const programs =
-    trained + source.evaluation.length * (2 * config.evaluationSamples + interim * config.interimSamples);
+    trained + source.evaluation.length * (complete * config.evaluationSamples + interim * config.interimSamples);
   const perProgram = 1 / trajectories.length;
   // A backward pass costs about twice its forward pass, and scoring is one forward pass.
   const seconds =
     programs * perProgram * (watch.read('sample') + watch.read('verify')) +
     trained * perProgram * 3 * watch.read('update');
   return {
-    steps: config.steps,
+    steps: config.steps - from,
     minutes: seconds / 60,
     sampledTokens: Math.round(programs * perProgram * tokens),
     programs,
-    sandboxSeconds: programs * perProgram * watch.read('verify'),
+    sandboxSeconds: (programs * perProgram * cpuMs) / 1000,
   };
 }
 
 const accepted = (group: Group): number =>
   group.trajectories.filter((t) => verdictOf(t.evidence) === 'accepted').length;
 
-/** Tasks that the base policy failed in every sample (or most often) and the trained policy solves, clearest first. */
+/** Tasks that the base policy failed in every sample and the trained policy solves, most often solved first. */
 export function solvedExamples(base: readonly Group[], trained: readonly Group[], count: number): SolvedExample[] {
   return trained
     .map((after, i) => ({ before: base[i] as Group, after }))
-    .filter(({ before, after }) => accepted(after) > 0 && accepted(before) < accepted(after))
-    .sort((x, y) => accepted(x.before) - accepted(y.before) || accepted(y.after) - accepted(x.after))
+    .filter(({ before, after }) => accepted(after) > 0 && accepted(before) === 0)
+    .sort((x, y) => accepted(y.after) - accepted(x.after))
     .flatMap(({ before, after }) => {
       const failed = before.trajectories.find((t) => verdictOf(t.evidence) !== 'accepted');
       const solved = after.trajectories.find((t) => verdictOf(t.evidence) === 'accepted');
@@ -172,16 +194,21 @@ export function solvedExamples(base: readonly Group[], trained: readonly Group[]
     .slice(0, count);
 }
 
-function timing(step: number, laps: ReadonlyMap<string, number>, tokens: number, programs: number): StepTiming {
+function timing(
+  step: number,
+  laps: ReadonlyMap<string, number>,
+  otherSeconds: number,
+  metrics: StepMetrics,
+): StepTiming {
   const at = (phase: string): number => laps.get(phase) ?? 0;
   return {
     step,
     sampleSeconds: at('sample'),
     verifySeconds: at('verify'),
     updateSeconds: at('update'),
-    otherSeconds: at('other'),
-    tokensPerSecond: at('sample') > 0 ? tokens / at('sample') : 0,
-    programsPerSecond: at('verify') > 0 ? programs / at('verify') : 0,
+    otherSeconds: at('other') + otherSeconds,
+    tokensPerSecond: at('sample') > 0 ? metrics.sampledTokens / at('sample') : 0,
+    programsPerSecond: at('verify') > 0 ? metrics.trajectories / at('verify') : 0,
   };
 }
 
@@ -196,7 +223,7 @@ function record(run: RunDirectory, lines: readonly (StepMetrics | EvaluationMetr
 }
 
 /** Evaluates the base, or reads what an interrupted run already knows of it. */
-async function baseEvaluation(session: Session): Promise<{ metrics: EvaluationMetrics; groups: readonly Group[] }> {
+async function baseEvaluation(session: Session): Promise<Evaluation> {
   const { run, policy, config, emit } = session;
   const known = run.metrics().find((line): line is EvaluationMetrics => line.kind === 'evaluation' && line.step === 0);
   if (known) return { metrics: known, groups: run.readEvaluation(0) };
@@ -205,44 +232,73 @@ async function baseEvaluation(session: Session): Promise<{ metrics: EvaluationMe
   record(run, [base.metrics]);
   await run.saveCheckpoint(0, policy, null, config.keepCheckpoints);
   emit({ type: 'evaluation', metrics: base.metrics });
+  warnOfFaults(session, 'evaluation before training', base.metrics.infraErrors);
   return base;
+}
+
+/** Tells of programs that were lost to the infrastructure; they are in no reward and in no pass rate. */
+function warnOfFaults({ emit }: Session, where: string, share: number): void {
+  if (share > 0)
+    emit({
+      type: 'warning',
+      message: `${where}: ${(100 * share).toFixed(1)} % of the programs could not be judged and were left out`,
+    });
+}
+
+/** Writes a finished step with the evaluation that follows it, if one is due; durable when it returns. */
+async function finishStep(
+  session: Session,
+  outcome: StepOutcome,
+  schedulerState: unknown,
+): Promise<Evaluation | undefined> {
+  const { run, config, policy, emit, stopwatch } = session;
+  const { step } = outcome;
+  const metrics = stepMetrics(outcome);
+  const laps = stopwatch.lap();
+  const last = step === config.steps;
+  const due = last || (config.evaluateEvery > 0 && step % config.evaluateEvery === 0);
+  run.writeTrajectories(outcome);
+  const evaluation = due
+    ? await evaluateNow(session, step, last ? config.evaluationSamples : config.interimSamples)
+    : undefined;
+  if (last && evaluation) run.writeEvaluation(step, evaluation.groups);
+  record(run, evaluation ? [metrics, evaluation.metrics] : [metrics]);
+  if (last || step % config.checkpointEvery === 0)
+    await run.saveCheckpoint(step, policy, schedulerState, config.keepCheckpoints);
+  const other = [...stopwatch.lap().values()].reduce((a, b) => a + b, 0);
+  const line = timing(step, laps, other, metrics);
+  run.appendTiming(line);
+  if (evaluation) emit({ type: 'evaluation', metrics: evaluation.metrics });
+  const spent = session.secondsBefore + (performance.now() - session.began) / 1000;
+  emit({
+    type: 'step',
+    metrics,
+    timing: line,
+    steps: config.steps,
+    secondsLeft: (spent / step) * (config.steps - step),
+  });
+  warnOfFaults(session, `step ${step}`, metrics.infraErrors);
+  if (evaluation) warnOfFaults(session, `evaluation after step ${step}`, evaluation.metrics.infraErrors);
+  stopwatch.lap();
+  return evaluation;
 }
 
 /** Runs the steps after `from`, each durable before the next begins, and closes with the comparison to the base. */
 async function continueRun(session: Session, from: number, schedulerState: unknown): Promise<void> {
-  const { run, config, policy, emit, stopwatch } = session;
-  const began = performance.now();
-  if (from === 0) emit({ type: 'estimate', estimate: await estimate(session) });
+  const { run, config, emit, stopwatch } = session;
+  if (from < config.steps) emit({ type: 'estimate', estimate: await estimate(session, from) });
+  for (const line of run.metrics()) if (line.kind === 'evaluation') emit({ type: 'evaluation', metrics: line });
   const base = await baseEvaluation(session);
   const loop = parts(session);
   loop.scheduler.restore(schedulerState);
-  let trained = base;
-  const stepsBegan = performance.now();
+  let trained: Evaluation | undefined;
   stopwatch.lap();
-  for (let step = from + 1; step <= config.steps; step++) {
-    const outcome = await trainStep(step, loop, stopwatch);
+  for await (const outcome of train(from + 1, config.steps, loop, stopwatch)) {
     stopwatch.enter('other');
-    const metrics = stepMetrics(outcome);
-    run.writeTrajectories(step, outcome.groups);
-    const last = step === config.steps;
-    const due = last || (config.evaluateEvery > 0 && step % config.evaluateEvery === 0);
-    const stepLaps = stopwatch.lap();
-    if (due) trained = await evaluateNow(session, step, last ? config.evaluationSamples : config.interimSamples);
-    stopwatch.enter('other');
-    if (last) run.writeEvaluation(step, trained.groups);
-    record(run, due ? [metrics, trained.metrics] : [metrics]);
-    if (last || step % config.checkpointEvery === 0)
-      await run.saveCheckpoint(step, policy, loop.scheduler.state(), config.keepCheckpoints);
-    const after = stopwatch.lap();
-    const other = (stepLaps.get('other') ?? 0) + [...after.values()].reduce((a, b) => a + b, 0);
-    const line = timing(step, new Map(stepLaps).set('other', other), metrics.sampledTokens, metrics.trajectories);
-    run.appendTiming(line);
-    const perStep = (performance.now() - stepsBegan) / 1000 / (step - from);
-    emit({ type: 'step', metrics, timing: line, steps: config.steps, secondsLeft: perStep * (config.steps - step) });
-    if (due) emit({ type: 'evaluation', metrics: trained.metrics });
+    trained = await finishStep(session, outcome, loop.scheduler.state());
   }
-  if (from === config.steps)
-    trained = { metrics: lastEvaluation(run, config.steps), groups: run.readEvaluation(config.steps) };
+  trained ??= { metrics: lastEvaluation(run, config.steps), groups: run.readEvaluation(config.steps) };
+  const steps = run.metrics().filter((line) => line.kind === 'step');
   emit({
     type: 'summary',
     directory: run.path,
@@ -250,8 +306,8 @@ async function continueRun(session: Session, from: number, schedulerState: unkno
     base: base.metrics,
     trained: trained.metrics,
     solved: solvedExamples(base.groups, trained.groups, 3),
-    seconds: (performance.now() - began) / 1000,
-    sampledTokens: run.metrics().reduce((n, line) => n + (line.kind === 'step' ? line.sampledTokens : 0), 0),
+    seconds: session.secondsBefore + (performance.now() - session.began) / 1000,
+    sampledTokens: steps.reduce((n, line) => n + line.sampledTokens, 0),
   });
 }
 
@@ -262,21 +318,73 @@ function lastEvaluation(run: RunDirectory, step: number): EvaluationMetrics {
   return line;
 }
 
+/** Opens everything that a session of a run needs, has `from` chosen, and runs it to the end. */
+async function runSession(
+  run: RunDirectory,
+  config: TrainConfig,
+  opened: { readonly policy: Policy; readonly verifier: Verifier; readonly source: TaskSource },
+  emit: Emit,
+  from?: number,
+): Promise<void> {
+  const lock = run.claim();
+  try {
+    const state = from === undefined ? undefined : run.checkpointState(from);
+    run.rewind(from ?? -1);
+    const { policy, verifier, source } = opened;
+    emit({
+      type: 'start',
+      directory: run.path,
+      ...(from !== undefined && { resumedFrom: from }),
+      policy: { directory: config.model, parameters: policy.capabilities.parameters },
+      languages: source.languages,
+    });
+    const made = run.manifest.versions;
+    const now = versions();
+    const changed = Object.keys(now).filter((name) => made[name] !== now[name]);
+    for (const name of changed)
+      emit({
+        type: 'warning',
+        message: `the run began with ${name} ${made[name] ?? '(unknown)'}, this is ${now[name]}: its bits may differ from here on`,
+      });
+    for (const message of source.warnings) emit({ type: 'warning', message });
+    await continueRun(
+      {
+        run,
+        config,
+        policy,
+        verifier,
+        source,
+        emit,
+        stopwatch: new Stopwatch(),
+        began: performance.now(),
+        secondsBefore: run.secondsSpent(),
+      },
+      from ?? 0,
+      state?.scheduler ?? null,
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+/** Where a new run goes: a folder that must hold no run yet, or the next free one under a parent. */
+export type RunPlace = { readonly directory: string } | { readonly parent: string };
+
 /**
  * Trains a policy in a new run folder and reports through `emit`.
- * Errors: `HoneError` from the model, the tasks, the sandbox, the disk or the optimiser; what was written stays valid.
+ * Errors: `HoneError` from the settings, the model, the tasks, the sandbox, the disk or the optimiser; the folder is
+ * made only once everything else is known to work, and what was written stays valid.
  */
-export async function startTraining(config: TrainConfig, directory: string, emit: Emit): Promise<void> {
+export async function startTraining(settings: TrainConfig, place: RunPlace, emit: Emit): Promise<void> {
+  const config = checkTrainConfig(settings);
   await withPolicy(config, async (policy, verifier) => {
-    const source = openTaskSource(config, verifier.languages);
-    const run = RunDirectory.create(resolve(directory), {
-      version: RUN_VERSION,
-      hone: VERSION,
-      config,
-      machine: machine(config),
-    });
-    announce(run, config, policy, verifier, source, emit);
-    await continueRun({ run, config, policy, verifier, source, emit, stopwatch: new Stopwatch() }, 0, null);
+    const source = openTaskSource(config, verifier.languages, policy);
+    const manifest = { version: RUN_VERSION, config, versions: versions(), machine: machine(config) } as const;
+    const run =
+      'directory' in place
+        ? RunDirectory.create(resolve(place.directory), manifest)
+        : RunDirectory.createNext(resolve(place.parent), manifest);
+    await runSession(run, config, { policy, verifier, source }, emit);
   });
 }
 
@@ -285,35 +393,9 @@ export async function resumeTraining(directory: string, emit: Emit): Promise<voi
   const run = RunDirectory.open(resolve(directory));
   const config = parseTrainConfig(run.manifest.config, `${directory}/run.json`);
   const from = run.checkpoints().at(-1);
-  run.rewind(from ?? -1);
-  const state = from === undefined ? undefined : run.checkpointState(from);
   const model = from === undefined ? config.model : run.checkpoint(from);
   await withPolicy({ ...config, model }, async (policy, verifier) => {
-    const source = openTaskSource(config, verifier.languages);
-    announce(run, config, policy, verifier, source, emit, from);
-    await continueRun(
-      { run, config, policy, verifier, source, emit, stopwatch: new Stopwatch() },
-      from ?? 0,
-      state?.scheduler ?? null,
-    );
+    const source = openTaskSource(config, verifier.languages, policy);
+    await runSession(run, config, { policy, verifier, source }, emit, from);
   });
-}
-
-function announce(
-  run: RunDirectory,
-  config: TrainConfig,
-  policy: Policy,
-  verifier: Verifier,
-  source: TaskSource,
-  emit: Emit,
-  resumedFrom?: number,
-): void {
-  emit({
-    type: 'start',
-    directory: run.path,
-    ...(resumedFrom !== undefined && { resumedFrom }),
-    policy: { directory: config.model, parameters: policy.capabilities.parameters },
-    languages: config.tasks.kind === 'synth' ? config.tasks.languages : verifier.languages,
-  });
-  for (const message of source.warnings) emit({ type: 'warning', message });
 }

@@ -68,7 +68,7 @@ export function commonOptions(command: Command, defaults: { readonly seed?: numb
     )
     .option(
       '--threads <n>',
-      'CPU threads to use; they change the speed only',
+      'CPU threads of the engine; runs repeat bit for bit with the same number',
       integer({ min: 1, max: 1024 }),
       availableParallelism(),
     )

@@ -8,7 +8,7 @@ export { type Manifest, RUN_VERSION, RunDirectory } from './run-directory.js';
 export { type Stream, stream } from './seeds.js';
 export { Stopwatch } from './stopwatch.js';
 export type { CallTest, Language, Task, TestSuite } from './task.js';
-export { type StepOutcome, type TrainingParts, trainStep } from './train.js';
+export { type StepOutcome, type TrainingParts, train, trainStep } from './train.js';
 export type { FinishReason, Group, Trajectory } from './trajectory.js';
 export type { Value } from './value.js';
 export type { Verifier } from './verifier.js';

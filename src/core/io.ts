@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { HoneError } from './error.js';
 
@@ -40,6 +50,14 @@ export function ioError(error: unknown, path: string): unknown {
     default:
       return error;
   }
+}
+
+/** As `ioError`, for reading. */
+export function readError(error: unknown, path: string): unknown {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'EACCES' || code === 'EPERM'
+    ? new HoneError('unreadable', `not allowed to read ${path}`, 'Change its permissions.')
+    : ioError(error, path);
 }
 
 /** Runs a file operation; its failures come out as `HoneError`s about `path`. */
@@ -90,4 +108,31 @@ export function appendDurably(path: string, content: string | Uint8Array): void 
       closeSync(fd);
     }
   });
+}
+
+/**
+ * Fills a folder and puts it at `path`, whole or not at all. What was there before stays until the new one is complete
+ * and is back after a crash at any moment, at the latest when `recoverDirectory` is called.
+ */
+export async function replaceDirectory(path: string, fill: (directory: string) => Promise<void>): Promise<void> {
+  const temporary = `${path}.tmp`;
+  const old = `${path}.old`;
+  rmSync(temporary, { recursive: true, force: true });
+  withPath(temporary, () => mkdirSync(temporary, { recursive: true }));
+  await fill(temporary);
+  withPath(path, () => {
+    recoverDirectory(path);
+    if (existsSync(path)) renameSync(path, old);
+    renameSync(temporary, path);
+    syncDirectory(dirname(path));
+    rmSync(old, { recursive: true, force: true });
+  });
+}
+
+/** Finishes or undoes a replacement that a crash cut short. */
+export function recoverDirectory(path: string): void {
+  const old = `${path}.old`;
+  if (!existsSync(old)) return;
+  if (existsSync(path)) rmSync(old, { recursive: true, force: true });
+  else renameSync(old, path);
 }

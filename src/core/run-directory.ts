@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { HoneError } from './error.js';
-import { appendDurably, syncDirectory, withPath, writeAtomic } from './io.js';
+import { appendDurably, ioError, replaceDirectory, withPath, writeAtomic } from './io.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from './metrics.js';
 import type { Policy } from './policy.js';
+import type { StepOutcome } from './train.js';
 import type { Group } from './trajectory.js';
 
 /** Version of the run folder's layout; a folder of another version is refused. */
@@ -13,9 +14,9 @@ export const RUN_VERSION = 1;
 /** The content of `run.json`: what was asked for and where it ran. */
 export interface Manifest {
   readonly version: typeof RUN_VERSION;
-  /** Version of Hone that made the folder. */
-  readonly hone: string;
   readonly config: unknown;
+  /** Versions of Hone, of Node and of the packages that the bits of the run depend on. */
+  readonly versions: { readonly [name: string]: string };
   readonly machine: { readonly [fact: string]: string | number };
 }
 
@@ -34,6 +35,22 @@ export class RunDirectory {
     readonly manifest: Manifest,
   ) {}
 
+  /** Creates `parent/train-N` for the first free N. */
+  static createNext(parent: string, manifest: Manifest): RunDirectory {
+    withPath(parent, () => mkdirSync(parent, { recursive: true }));
+    for (let n = 1; ; n++) {
+      const path = join(parent, `train-${n}`);
+      try {
+        // Not recursive: fails where another run has just taken the name.
+        mkdirSync(path);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+        throw ioError(error, path);
+      }
+      return RunDirectory.create(path, manifest);
+    }
+  }
+
   /** Errors: `run_exists` when the folder already holds a run, `unwritable`, `disk_full`. */
   static create(path: string, manifest: Manifest): RunDirectory {
     if (existsSync(join(path, 'run.json')))
@@ -43,8 +60,7 @@ export class RunDirectory {
         `Continue it with --resume ${path}, or choose another folder.`,
       );
     withPath(path, () => {
-      for (const part of ['trajectories', 'evaluations', 'checkpoints'])
-        mkdirSync(join(path, part), { recursive: true });
+      for (const part of PARTS) mkdirSync(join(path, part), { recursive: true });
     });
     writeAtomic(join(path, 'run.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     return new RunDirectory(path, manifest);
@@ -95,16 +111,7 @@ export class RunDirectory {
 
   /** Every complete line of `metrics.jsonl`; a last line cut short by a crash is left out. */
   metrics(): MetricsLine[] {
-    if (!existsSync(this.metricsFile)) return [];
-    const lines = readFileSync(this.metricsFile, 'utf8').split('\n');
-    lines.pop();
-    return lines.map((line, i) => {
-      try {
-        return JSON.parse(line) as MetricsLine;
-      } catch {
-        throw new HoneError('run_damaged', `${this.metricsFile}, line ${i + 1}: not valid JSON`, 'Start a new run.');
-      }
-    });
+    return existsSync(this.metricsFile) ? completeLines<MetricsLine>(this.metricsFile) : [];
   }
 
   /** Appends lines durably, in one write. */
@@ -125,18 +132,37 @@ export class RunDirectory {
     appendDurably(this.eventFile, bytes);
   }
 
+  /** Wall-clock seconds of the recorded steps. */
+  secondsSpent(): number {
+    const file = join(this.path, 'timings.jsonl');
+    if (!existsSync(file)) return 0;
+    return completeLines<StepTiming>(file)
+      .map((t) => t.sampleSeconds + t.verifySeconds + t.updateSeconds + t.otherSeconds)
+      .reduce((a, b) => a + b, 0);
+  }
+
   appendTiming(timing: StepTiming): void {
     appendDurably(join(this.path, 'timings.jsonl'), `${JSON.stringify(timing)}\n`);
   }
 
-  /** `trajectories/step-N.jsonl.gz`: one group a line, the task by id. */
-  writeTrajectories(step: number, groups: readonly Group[]): void {
-    this.writeGroups(join(this.path, 'trajectories', `step-${step}.jsonl.gz`), groups);
+  /**
+   * `trajectories/step-N.jsonl.gz`: a group a line with its task, its rewards and, by trajectory id, the credit per
+   * token of those trained on; everything that a later stage needs to be run again.
+   */
+  writeTrajectories(outcome: StepOutcome): void {
+    const credit = new Map(outcome.trained.map(({ trajectory, credit }) => [trajectory.id, [...credit]]));
+    const lines = outcome.groups.map(({ task, trajectories }, g) => ({
+      task,
+      rewards: outcome.rewards[g],
+      credit: Object.fromEntries(trajectories.flatMap(({ id }) => (credit.has(id) ? [[id, credit.get(id)]] : []))),
+      trajectories,
+    }));
+    writeLines(join(this.path, 'trajectories', `step-${outcome.step}.jsonl.gz`), lines);
   }
 
-  /** `evaluations/step-N.jsonl.gz`: as `writeTrajectories`. */
+  /** `evaluations/step-N.jsonl.gz`: a group a line. */
   writeEvaluation(step: number, groups: readonly Group[]): void {
-    this.writeGroups(this.evaluationFile(step), groups);
+    writeLines(this.evaluationFile(step), groups);
   }
 
   /** The groups of an evaluation. Errors: `not_found`, `run_damaged`. */
@@ -155,26 +181,11 @@ export class RunDirectory {
     return join(this.path, 'evaluations', `step-${step}.jsonl.gz`);
   }
 
-  private writeGroups(file: string, groups: readonly Group[]): void {
-    const lines = groups.map((g) => `${JSON.stringify({ task: g.task, trajectories: g.trajectories })}\n`);
-    writeAtomic(file, gzipSync(lines.join(''), { level: 1 }));
-  }
-
   /** Writes a checkpoint that appears whole or not at all, then removes older ones beyond `keep` (the base is kept). */
   async saveCheckpoint(step: number, policy: Policy, schedulerState: unknown, keep: number): Promise<void> {
-    const final = this.checkpoint(step);
-    const temporary = `${final}.tmp`;
-    rmSync(temporary, { recursive: true, force: true });
-    withPath(temporary, () => mkdirSync(temporary, { recursive: true }));
-    await policy.save(temporary, { optimiser: true, dtype: 'float32' });
-    writeAtomic(
-      join(temporary, 'state.json'),
-      `${JSON.stringify({ step, policyVersion: policy.version, scheduler: schedulerState })}\n`,
-    );
-    withPath(final, () => {
-      rmSync(final, { recursive: true, force: true });
-      renameSync(temporary, final);
-      syncDirectory(join(this.path, 'checkpoints'));
+    await replaceDirectory(this.checkpoint(step), async (directory) => {
+      await policy.save(directory, { optimiser: true, dtype: 'float32' });
+      writeAtomic(join(directory, 'state.json'), `${JSON.stringify({ step, scheduler: schedulerState })}\n`);
     });
     const old = this.checkpoints().filter((s) => s !== 0 && s !== step);
     for (const s of old.slice(0, Math.max(0, old.length - (keep - 1))))
@@ -182,7 +193,7 @@ export class RunDirectory {
   }
 
   /** The state stored beside a checkpoint's weights. */
-  checkpointState(step: number): { readonly policyVersion: number; readonly scheduler: unknown } {
+  checkpointState(step: number): { readonly scheduler: unknown } {
     const file = join(this.checkpoint(step), 'state.json');
     try {
       return JSON.parse(withPath(file, () => readFileSync(file, 'utf8')));
@@ -198,14 +209,64 @@ export class RunDirectory {
 
   /** Drops everything recorded after `step`, so that what follows is written as if nothing had happened. */
   rewind(step: number): void {
-    const kept = this.metrics().filter((line) => line.step <= step);
-    writeAtomic(this.metricsFile, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    for (const part of ['trajectories', 'evaluations', 'checkpoints']) {
+    for (const name of ['metrics.jsonl', 'timings.jsonl']) {
+      const file = join(this.path, name);
+      const kept = existsSync(file)
+        ? completeLines<{ readonly step: number }>(file).filter((line) => line.step <= step)
+        : [];
+      writeAtomic(file, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    }
+    for (const part of PARTS) {
       const directory = join(this.path, part);
+      if (!existsSync(directory)) continue;
       for (const name of readdirSync(directory)) {
         const n = Number(/step-(\d+)/.exec(name)?.[1] ?? Number.NaN);
-        if (n > step || name.endsWith('.tmp')) rmSync(join(directory, name), { recursive: true, force: true });
+        if (n > step || /\.(?:tmp|old)$/.test(name)) rmSync(join(directory, name), { recursive: true, force: true });
       }
     }
   }
+
+  /**
+   * Claims the folder for this process until `release`. Errors: `run_busy` while another living process holds it; a
+   * claim left behind by a dead one is taken over.
+   */
+  claim(): { release(): void } {
+    const file = join(this.path, 'run.lock');
+    const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+    if (holder !== process.pid && isAlive(holder))
+      throw new HoneError('run_busy', `${this.path} is in use by process ${holder}`, 'Wait for it, or stop it first.');
+    writeAtomic(file, String(process.pid));
+    return { release: () => rmSync(file, { force: true }) };
+  }
+}
+
+/** The folders of a run. */
+const PARTS = ['trajectories', 'evaluations', 'checkpoints'] as const;
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function writeLines(file: string, values: readonly unknown[]): void {
+  writeAtomic(file, gzipSync(values.map((value) => `${JSON.stringify(value)}\n`).join(''), { level: 1 }));
+}
+
+/** The parsed lines of a JSONL file without what follows the last line end. Errors: `run_damaged`. */
+function completeLines<T>(file: string): T[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line, i) => {
+      try {
+        return JSON.parse(line) as T;
+      } catch {
+        throw new HoneError('run_damaged', `${file}, line ${i + 1}: not valid JSON`, 'Start a new run.');
+      }
+    });
 }

@@ -40,8 +40,12 @@ export interface StepOutcome {
   readonly rewards: readonly (readonly Reward[])[];
   /** Groups whose rewards differ. */
   readonly surviving: number;
-  /** The trajectories trained on and their loss terms. */
-  readonly trained: readonly { readonly trajectory: Trajectory; readonly terms: TokenLoss }[];
+  /** The trajectories trained on, their credit per token and their loss terms. */
+  readonly trained: readonly {
+    readonly trajectory: Trajectory;
+    readonly credit: Float32Array;
+    readonly terms: TokenLoss;
+  }[];
   /** Absent when no group survived and the weights stayed as they were. */
   readonly report?: StepReport;
 }
@@ -69,6 +73,19 @@ function refuseBrokenInfrastructure(step: number, groups: readonly Group[], maxS
 }
 
 /**
+ * The training loop: steps `from` … `to`, one outcome each. Whoever consumes it makes a step durable before asking for
+ * the next.
+ */
+export async function* train(
+  from: number,
+  to: number,
+  parts: TrainingParts,
+  stopwatch: Stopwatch,
+): AsyncGenerator<StepOutcome, void, undefined> {
+  for (let step = from; step <= to; step++) yield await trainStep(step, parts, stopwatch);
+}
+
+/**
  * One training step: schedule → roll out and verify → reward → advantage → credit → loss → step → observe.
  * Trajectories of the current policy use the log-probabilities they were sampled with; older ones are scored first.
  * Errors: `infra_errors` and whatever the policy reports (`nan_gradient`); weights are then unchanged.
@@ -76,6 +93,8 @@ function refuseBrokenInfrastructure(step: number, groups: readonly Group[], maxS
 export async function trainStep(step: number, parts: TrainingParts, stopwatch: Stopwatch): Promise<StepOutcome> {
   const { policy } = parts;
   const specs = parts.scheduler.next(step, parts.promptsPerStep);
+  // One temperature a step: what was sampled at it is scored and differentiated at it.
+  const options = { temperature: specs[0]?.temperature ?? 1 };
   const groups = await parts.rollout(step, specs);
   refuseBrokenInfrastructure(step, groups, parts.maxInfraShare);
 
@@ -87,17 +106,19 @@ export async function trainStep(step: number, parts: TrainingParts, stopwatch: S
 
   const credited = surviving.flatMap(({ group, values }) => {
     const scalars = parts.advantage(values);
-    return group.trajectories.map((trajectory, i) => ({
-      trajectory,
-      credit: parts.credit(trajectory, scalars[i] ?? 0, group),
-    }));
+    return group.trajectories.map((trajectory, i) => {
+      const scalar = scalars[i] ?? 0;
+      return { trajectory, scalar, credit: parts.credit(trajectory, scalar, group) };
+    });
   });
-  const active = credited.filter(({ credit }) => credit.some((c) => c !== 0));
+  // Without credit despite an advantage: masked. An advantage of zero still counts among the tokens averaged over.
+  const active = credited.filter(({ scalar, credit }) => scalar === 0 || credit.some((c) => c !== 0));
 
   const stale = active.map(({ trajectory }) => trajectory).filter((t) => t.policyVersion !== policy.version);
-  const scores = new Map((await policy.score(stale)).map((score, i) => [stale[i], score.logprobs] as const));
+  const scores = new Map((await policy.score(stale, options)).map((score, i) => [stale[i], score.logprobs] as const));
   const trained = active.map(({ trajectory, credit }) => ({
     trajectory,
+    credit,
     terms: parts.loss({ logprobs: scores.get(trajectory) ?? trajectory.logprobs }, trajectory, credit),
   }));
   const weights = parts.aggregation(
@@ -110,7 +131,9 @@ export async function trainStep(step: number, parts: TrainingParts, stopwatch: S
       tokenGradients: terms.gradient.map((g) => g * (weights[i] as number)),
     }),
   );
-  const report = sequences.length > 0 ? await policy.step(sequences, parts.optimiser(step)) : undefined;
+  // Without a gradient there is no step: momentum alone must not move the weights.
+  const informative = sequences.some(({ tokenGradients }) => tokenGradients.some((g) => g !== 0));
+  const report = informative ? await policy.step(sequences, parts.optimiser(step), options) : undefined;
   parts.scheduler.observe(groups, rewards);
   return { step, groups, rewards, surviving: surviving.length, trained, ...(report && { report }) };
 }

@@ -20,7 +20,7 @@ export interface Trajectory {
   readonly completionIds: readonly number[];
   /** 1 where the policy chose the token, 0 for tool output and replayed text. */
   readonly completionMask: readonly (0 | 1)[];
-  /** ln π(token) at temperature 1 … see `SampleOptions.temperature`. */
+  /** ln π(token) under the temperature it was sampled with. */
   readonly logprobs: readonly number[];
   /** Entropy of the distribution each token was drawn from, nats. */
   readonly entropies: readonly number[];

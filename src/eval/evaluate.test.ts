@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exampleGroup } from '../core/fixtures.js';
+import { exampleGroup } from '../core/fixtures.testing.js';
 import { summarise } from './evaluate.js';
 
 const options = { split: 'heldout', step: 3, samples: 2, ks: [1, 2], temperature: 1, seed: 1 };

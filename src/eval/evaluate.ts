@@ -1,3 +1,4 @@
+import { HoneError } from '../core/error.js';
 import { verdictOf } from '../core/evidence.js';
 import type { EvaluationMetrics } from '../core/metrics.js';
 import type { RolloutProtocol } from '../core/recipe.js';
@@ -14,8 +15,10 @@ export interface EvaluationOptions {
   readonly ks: readonly number[];
   readonly temperature: number;
   readonly seed: number;
-  /** Tasks per rollout call; bounds memory. */
+  /** Tasks per rollout call; bounds memory and has no influence on what is sampled. */
   readonly batch?: number;
+  /** Largest share of programs that may be lost to the infrastructure; default 0.2. */
+  readonly maxInfraShare?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -27,7 +30,7 @@ export interface Evaluation {
 /** Summarises judged groups; samples lost to the infrastructure leave their task's n, and a task without any is left out. */
 export function summarise(
   groups: readonly Group[],
-  options: Omit<EvaluationOptions, 'batch' | 'onProgress'>,
+  options: Omit<EvaluationOptions, 'batch' | 'maxInfraShare' | 'onProgress'>,
 ): EvaluationMetrics {
   const counts = groups.map((g) => {
     const verdicts = g.trajectories.map((t) => verdictOf(t.evidence));
@@ -54,7 +57,10 @@ export function summarise(
   };
 }
 
-/** Samples every task `samples` times, judges, and estimates pass@k with 95 % intervals over tasks. */
+/**
+ * Samples every task `samples` times, judges, and estimates pass@k with 95 % intervals over tasks.
+ * Errors: `infra_errors` when more than `maxInfraShare` of the programs could not be judged.
+ */
 export async function evaluate(
   rollout: RolloutProtocol,
   tasks: readonly Task[],
@@ -66,8 +72,15 @@ export async function evaluate(
     const specs = tasks
       .slice(start, start + batch)
       .map((task) => ({ task, groupSize: options.samples, temperature: options.temperature }));
-    groups.push(...(await rollout(start / batch, specs)));
+    groups.push(...(await rollout(0, specs)));
     options.onProgress?.(groups.length, tasks.length);
   }
-  return { metrics: summarise(groups, options), groups };
+  const metrics = summarise(groups, options);
+  if (metrics.infraErrors > (options.maxInfraShare ?? 0.2))
+    throw new HoneError(
+      'infra_errors',
+      `evaluation of ${tasks.length} tasks: ${Math.round(100 * metrics.infraErrors)} % of the programs could not be judged`,
+      'Fix the sandbox (see `hone doctor`); a pass rate of the rest would mislead.',
+    );
+  return { metrics, groups };
 }

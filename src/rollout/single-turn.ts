@@ -1,5 +1,6 @@
+import { HoneError } from '../core/error.js';
 import type { Policy } from '../core/policy.js';
-import type { RolloutProtocol } from '../core/recipe.js';
+import type { PromptSpec, RolloutProtocol } from '../core/recipe.js';
 import type { Group, Trajectory } from '../core/trajectory.js';
 import type { Verifier } from '../core/verifier.js';
 
@@ -14,6 +15,8 @@ export interface SingleTurnOptions {
   readonly maxNewTokens: number;
   /** Name of the random streams; runs, probes and evaluations draw from different ones. */
   readonly stream?: string;
+  /** Names a prompt's stream within a step; default its place. Evaluations use the task, whatever their batches. */
+  readonly key?: (spec: PromptSpec, place: number) => string | number;
   /** Called when sampling begins and when it has ended and verifying begins. */
   readonly onPhase?: (phase: 'sample' | 'verify') => void;
   readonly onProgress?: (progress: RolloutProgress) => void;
@@ -23,14 +26,26 @@ export interface SingleTurnOptions {
 export function singleTurn(policy: Policy, verifier: Verifier, options: SingleTurnOptions): RolloutProtocol {
   const name = options.stream ?? 'sample';
   return async (step, specs) => {
+    const temperature = specs[0]?.temperature ?? 1;
+    const other = specs.find((spec) => spec.temperature !== temperature);
+    if (other)
+      throw new HoneError(
+        'mixed_temperatures',
+        `step ${step}: task ${other.task.id} asks for temperature ${other.temperature}, others for ${temperature}`,
+        'Give all prompts of a step one temperature.',
+      );
     options.onPhase?.('sample');
-    const prompts = specs.map((spec) => policy.tokenizer.encode(spec.task.prompt));
+    const prompts = specs.map((spec) => policy.tokenizer.encode(spec.task.prompt, { addSpecialTokens: true }));
     const total = specs.reduce((sum, spec) => sum + spec.groupSize, 0);
     const completions = await policy.sample(
-      specs.map((spec, g) => ({ promptIds: prompts[g] as number[], n: spec.groupSize, stream: [name, step, g] })),
+      specs.map((spec, g) => ({
+        promptIds: prompts[g] as number[],
+        n: spec.groupSize,
+        stream: [name, step, options.key?.(spec, g) ?? g],
+      })),
       {
         seed: options.seed,
-        temperature: specs[0]?.temperature ?? 1,
+        temperature,
         maxNewTokens: options.maxNewTokens,
         onProgress: (done) => options.onProgress?.({ phase: 'sample', done, total: total * options.maxNewTokens }),
       },
@@ -41,7 +56,7 @@ export function singleTurn(policy: Policy, verifier: Verifier, options: SingleTu
       specs.map(async ({ task }, g): Promise<Group> => {
         const members = completions[g] ?? [];
         const trajectories = members.map(async (completion, m): Promise<Trajectory> => {
-          const text = policy.tokenizer.decode(completion.ids.filter((id) => id !== policy.tokenizer.eosId));
+          const text = policy.tokenizer.decode(completion.ids);
           const evidence = await verifier.verify(task, text);
           options.onProgress?.({ phase: 'verify', done: ++verified, total });
           return {

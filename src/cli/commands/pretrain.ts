@@ -84,6 +84,8 @@ export function pretrainCommand(): Command {
     .option('--context-length <n>', 'longest sequence', integer({ min: 32 }), D.contextLength)
     .option('--checkpoint-every <n>', 'steps between checkpoints', integer({ min: 1 }), D.checkpointEvery)
     .option('--evaluate-every <n>', 'steps between evaluations', integer({ min: 1 }), D.evaluateEvery)
+    .option('--card-tasks <n>', 'held-out tasks in each row of the card', integer({ min: 1 }), D.cardTasks)
+    .option('--card-samples <n>', 'completions a task for the card', integer({ min: 64 }), D.cardSamples)
     .option('--workers <n>', 'sandbox workers', integer({ min: 1, max: 256 }), availableParallelism());
   commonOptions(command, { seed: D.seed });
   examples(

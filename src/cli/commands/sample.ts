@@ -9,6 +9,7 @@ import type { Evidence, TestsEvidence } from '../../core/evidence.js';
 import { verdictOf } from '../../core/evidence.js';
 import type { Task } from '../../core/task.js';
 import { describedTask, taskAt } from '../../tasks/index.js';
+import { printable } from '../display/format.js';
 import { commonOptions, createCommand, examples, float, integer } from '../options.js';
 import { difficultyRange, onBadLine } from './shared.js';
 
@@ -99,6 +100,6 @@ export function sampleCommand(): Command {
       const why = tests?.message ? `: ${tests.message}` : '';
       lines.push('', `--- program ${i + 1}: ${verdictOf(t.evidence)}${score}${why}`, t.text);
     });
-    process.stdout.write(`${lines.join('\n')}\n`);
+    process.stdout.write(`${printable(lines.join('\n'))}\n`);
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -7,7 +7,6 @@ import { BASE_MODEL } from '../../app/package.js';
 import { fileHash } from '../../app/task-source.js';
 import { resumeTraining, startTraining } from '../../app/training.js';
 import { HoneError } from '../../core/error.js';
-import { withPath } from '../../core/io.js';
 import { createDisplay } from '../display/index.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
 import { difficultyRange, onBadLine, oneOf } from './shared.js';
@@ -56,13 +55,6 @@ function toConfig(options: TrainOptions): TrainConfig {
     threads: options.threads,
     workers: options.workers,
   };
-}
-
-/** The first of `runs/train-1`, `runs/train-2`, … that does not exist. */
-function freshDirectory(): string {
-  withPath('runs', () => mkdirSync('runs', { recursive: true }));
-  const taken = readdirSync('runs').flatMap((name) => /^train-(\d+)$/.exec(name)?.[1] ?? []);
-  return join('runs', `train-${Math.max(0, ...taken.map(Number)) + 1}`);
 }
 
 /** `--resume` takes everything from run.json: any other setting beside it would be silently ignored, so it is refused. */
@@ -148,7 +140,10 @@ export function trainCommand(): Command {
     ['hone train', 'the main job: the shipped base policy learns to write programs, in minutes'],
     ['hone train --tasks my-tasks.jsonl --steps 100', 'train on tasks of your own'],
     ['hone train --resume runs/train-1', 'continue an interrupted run, to the same bits'],
-    ['hone train --json | jq -c .metrics', 'one JSON object a line'],
+    [
+      `hone train --json | jq -c 'select(.type == "step").metrics'`,
+      'the metrics of every step, one JSON object a line',
+    ],
   );
   return command.action(async (options: TrainOptions) => {
     const display = createDisplay({ stream: process.stdout, mode: options.json ? 'json' : 'auto' });
@@ -164,7 +159,11 @@ export function trainCommand(): Command {
             `${options.out} already holds a run`,
             `Continue it with --resume ${options.out}, or choose another folder.`,
           );
-        await startTraining(config, options.out ?? freshDirectory(), display.event);
+        await startTraining(
+          config,
+          options.out === undefined ? { parent: 'runs' } : { directory: options.out },
+          display.event,
+        );
       }
     } finally {
       display.close();

@@ -53,13 +53,13 @@ test('a piped run is plain lines, cost first and the comparison last', () => {
     step 2/4  reward 0.320  pass 32.0 %  pass@1 41.0 %  entropy 0.82  distinct 2.1  groups 14/16  2.5k tokens/s  213 programs/s  sample/verify/update 41/12/47 %  10s left
     warning: 1 of 128 programs could not be judged: a worker died\\x1b[2J
     step 3/4  reward 0.330  pass 33.0 %  entropy 0.82  distinct 2.1  groups 14/16  2.5k tokens/s  213 programs/s  sample/verify/update 41/12/47 %  5s left
-    step 4/4  reward 0.340  pass 34.0 %  entropy 0.82  distinct 2.1  groups 14/16  2.5k tokens/s  213 programs/s  sample/verify/update 41/12/47 %
     evaluation after step 4  pass@1 58.9 % [54.9, 62.9]  pass@8 74.1 % [70.1, 78.1]  (heldout: 64 tasks, 8 samples each)
+    step 4/4  reward 0.340  pass 34.0 %  pass@1 58.9 %  entropy 0.82  distinct 2.1  groups 14/16  2.5k tokens/s  213 programs/s  sample/verify/update 41/12/47 %
 
     Trained 4 steps in 21s, 20k tokens sampled.
     pass@1 34.5 % ▁▃█ 58.9 %  steps 0–4, scale 34.5–58.9 %
 
-    Held-out tasks: 64 (heldout), 8 samples each, 95 % intervals
+    64 tasks (heldout), 8 samples each, 95 % intervals
 
                            base              trained  points
     ────────────────────────────────────────────────────────
@@ -89,9 +89,15 @@ test('a piped run is plain lines, cost first and the comparison last', () => {
 });
 
 test('json is one object a line and nothing else', () => {
-  const lines = pipe(RUN, 'json').split('\n');
+  const run = RUN.filter((event) => event.type !== 'progress');
+  const lines = pipe(run, 'json').split('\n');
   expect(lines.pop()).toBe('');
-  expect(lines.map((line) => JSON.parse(line))).toEqual(RUN);
+  expect(lines.map((line) => JSON.parse(line))).toEqual(run);
+});
+
+test('json carries progress at most once a second', () => {
+  const progress = RUN.find((event) => event.type === 'progress')!;
+  expect(pipe([progress, progress, progress], 'json').split('\n')).toHaveLength(2);
 });
 
 test('a terminal shows the frame: head, steps, evaluation, sparkline, phase, time left', () => {

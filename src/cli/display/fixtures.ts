@@ -83,8 +83,8 @@ export const RUN: readonly RunEvent[] = [
   { type: 'progress', phase: 'sample', done: 1229, total: 4096, unit: 'tokens' },
   { type: 'warning', message: '1 of 128 programs could not be judged: a worker died\u001b[2J' },
   stepEvent(3, 4),
-  stepEvent(4, 4),
   { type: 'evaluation', metrics: evaluation(4, 0.589, 0.741) },
+  stepEvent(4, 4),
   {
     type: 'summary',
     directory: 'runs/first',

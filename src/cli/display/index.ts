@@ -39,7 +39,7 @@ export function createDisplay(options: DisplayOptions): Display {
   const mode = options.mode === 'auto' ? (canRedraw(stream, environment) ? 'live' : 'plain') : options.mode;
   switch (mode) {
     case 'json':
-      return { event: (event) => write(JSON.stringify(event)), close: () => {} };
+      return { event: jsonRenderer(write, now), close: () => {} };
     case 'live':
       return liveRenderer(stream, {
         columns: () => options.columns ?? stream.columns ?? 80,
@@ -55,4 +55,16 @@ export function createDisplay(options: DisplayOptions): Display {
       };
     }
   }
+}
+
+/** One object a line; of progress at most one a second. */
+function jsonRenderer(write: (line: string) => void, now: () => number): (event: RunEvent) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (event) => {
+    if (event.type === 'progress') {
+      if (now() - last < 1) return;
+      last = now();
+    }
+    write(JSON.stringify(event));
+  };
 }

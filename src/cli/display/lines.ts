@@ -44,7 +44,9 @@ export function evaluationLine(metrics: EvaluationMetrics, columns = Number.POSI
 }
 
 const faults = (metrics: EvaluationMetrics): string =>
-  metrics.infraErrors > 0 ? `  ${count(metrics.infraErrors)} infrastructure errors left out` : '';
+  metrics.infraErrors > 0
+    ? `  ${percent(metrics.infraErrors)} of the programs could not be judged and were left out`
+    : '';
 
 /** Everything printed when a run has ended: base against trained, solved examples, where it lies, how to go on. */
 export function summaryLines(
@@ -62,10 +64,7 @@ export function summaryLines(
     ),
     ...(options.sparkline === '' ? [] : [options.sparkline]),
     '',
-    truncate(
-      `Held-out tasks: ${trained.tasks} (${trained.split}), ${trained.samples} samples each, 95 % intervals`,
-      columns,
-    ),
+    truncate(`${trained.tasks} tasks (${trained.split}), ${trained.samples} samples each, 95 % intervals`, columns),
     '',
     ...comparison(base, trained, columns),
     ...[base, trained]

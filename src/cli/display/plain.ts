@@ -38,9 +38,12 @@ export function plainRenderer(
       case 'warning':
         return print(`warning: ${printable(event.message)}`);
       case 'summary': {
-        const width = options.columns ?? 100;
         return print(
-          ...summaryLines(event, { columns: width, sparkline: history.line(width), command: options.command }),
+          ...summaryLines(event, {
+            columns,
+            sparkline: history.line(options.columns ?? 100),
+            command: options.command,
+          }),
         );
       }
     }
