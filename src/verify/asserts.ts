@@ -2,7 +2,8 @@ import type { TestResult } from '../core/evidence.js';
 import type { Task } from '../core/task.js';
 import type { ExecutionResult } from '../sandbox/index.js';
 
-const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** A pattern that matches just this text. */
+export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /**
  * What the prompt defines ahead of the entry point, e.g. `poly` in HumanEval/32. Test code may use it, so it is run

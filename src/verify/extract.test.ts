@@ -21,6 +21,34 @@ test.each([
   expect(extractProgram(task, completion)).toBe(program);
 });
 
+test.each([
+  ['filter', '  return xs.filter((x) => x > 0);\n}'],
+  ['if and of', '  for (const x of xs) if (x) return x;\n}'],
+  ['a call of itself', '  return xs.length ? f(xs.slice(1)) : 0;\n}'],
+  ['a comparison with itself', '  return xs == f || f === xs ? f : (f);\n}'],
+  ['a function whose name begins alike', '  const f1 = (x) => x, $f = 2, o = {}; o.f = f1;\n  return xs.map(f1);\n}'],
+])('a body that holds %s was taken for a declaration of f, and the prompt dropped', (_name, body) => {
+  const short = { prompt: 'function f(xs) {\n', entryPoint: 'f' };
+  expect(extractProgram(short, `\`\`\`js\n${body}\n\`\`\``)).toBe(short.prompt + body);
+});
+
+test.each([
+  ['f', 'function f(x) { return x; }'],
+  ['f', 'async function* f(x) { yield x; }'],
+  ['f', 'export const f = (x) => x;'],
+  ['f', 'const a = 1,\n  f = (x) => x;'],
+  ['f', 'f = x => x;'],
+  ['f', 'exports.f = (x) => x;'],
+  ['f', "module.exports = { 'f': (x) => x };"],
+  ['größe', 'const größe = (x) => x;'],
+  ['$', 'var $ = (x) => x;'],
+  ['f', 'def f(x):\n    return x'],
+  ['Solution.f', 'class Solution {\n  static f(x) { return x; }\n}'],
+  ['Solution.f', 'const Solution = {};\nSolution.f = (x) => x;'],
+])('%s is declared by %j', (entryPoint, block) => {
+  expect(extractProgram({ prompt: 'PROMPT', entryPoint }, `\`\`\`\n${block}\n\`\`\``)).toBe(block);
+});
+
 test.each([[''], [' \n\t'], ['```\n```'], ['```js\n  \n```'], ['```']])('nothing to run in %j', (completion) => {
   expect(extractProgram(task, completion)).toBeNull();
 });

@@ -1,4 +1,5 @@
 import type { Task } from '../core/task.js';
+import { escapeRegExp } from './asserts.js';
 
 const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*$/;
 
@@ -33,26 +34,40 @@ function fencedBlocks(text: string): { readonly blocks: readonly Block[]; readon
   return { blocks, before: (before ?? lines).join('\n') };
 }
 
-const mentions = (text: string, name: string): boolean => {
-  const last = name.split('.').at(-1) as string;
-  return text.includes(last);
-};
+const WORD = String.raw`[\p{ID_Continue}$\u200c\u200d]`;
 
 /**
- * The program in a completion: the fenced block that names the entry point (else the first that is not blank), or the
- * prompt continued by the completion where there is no block. A block that does not name the entry point continues the
- * prompt, and so does text that ends at a lone closing fence. Returns null where there is nothing to run.
+ * Whether a text declares the entry point: a declaring keyword before its name, an assignment to it or a property of
+ * that name. Words that merely contain the name, and calls of it, declare nothing.
+ */
+function declares(text: string, entryPoint: string): boolean {
+  const path = entryPoint.split('.');
+  const name = escapeRegExp(path.at(-1) as string);
+  const holder = path.length > 1 ? `|(?<!${WORD})${escapeRegExp(path.at(-2) as string)}` : '';
+  return [
+    String.raw`(?<!${WORD})(?:function|def|class|const|let|var)[\s*]+${name}(?!${WORD})`,
+    String.raw`(?:(?<![.]|${WORD})|(?<=(?:exports|prototype${holder})\s*\.\s*))${name}\s*=(?![=>])`,
+    String.raw`[{,]\s*["']?${name}["']?\s*:`,
+    // A method of a class or an object.
+    ...(path.length > 1 ? [String.raw`(?<![.]|${WORD})${name}\s*\([^()]*\)\s*\{`] : []),
+  ].some((pattern) => new RegExp(pattern, 'u').test(text));
+}
+
+/**
+ * The program in a completion: the fenced block that declares the entry point, or the prompt continued by the
+ * completion where there is no block. Where no block declares it, the first that is not blank continues the prompt, and
+ * so does text that ends at a lone closing fence. Returns null where there is nothing to run.
  */
 export function extractProgram(task: Pick<Task, 'prompt' | 'entryPoint'>, completion: string): string | null {
   const { blocks, before } = fencedBlocks(completion);
   const only = blocks[0];
   const loneClose =
-    blocks.length === 1 && only?.closed === false && before.trim() !== '' && !mentions(only.text, task.entryPoint);
+    blocks.length === 1 && only?.closed === false && before.trim() !== '' && !declares(only.text, task.entryPoint);
   const text = loneClose ? before : blocks.length === 0 ? completion : undefined;
   if (text !== undefined) return text.trim() === '' ? null : task.prompt + text;
 
   const filled = blocks.filter((block) => block.text.trim() !== '');
-  const named = filled.find((block) => mentions(block.text, task.entryPoint));
+  const named = filled.find((block) => declares(block.text, task.entryPoint));
   if (named) return named.text;
   return filled[0] ? task.prompt + filled[0].text : null;
 }
