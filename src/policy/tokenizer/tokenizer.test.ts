@@ -74,6 +74,33 @@ test('special tokens are single ids; the end token has no text', () => {
   expect(tokenizer.vocabSize).toBe(300);
 });
 
+describe('special tokens of a prompt', () => {
+  const template = {
+    type: 'TemplateProcessing',
+    single: [{ SpecialToken: { id: '<|javascript|>', type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }],
+    pair: [{ Sequence: { id: 'A', type_id: 0 } }, { Sequence: { id: 'B', type_id: 1 } }],
+    special_tokens: { '<|javascript|>': { id: '<|javascript|>', ids: [1], tokens: ['<|javascript|>'] } },
+  };
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: false, use_regex: true };
+
+  test.each([
+    ['by a template, as Llama 2', template],
+    ['by a sequence with a template, as Llama 3', { type: 'Sequence', processors: [byteLevel, template] }],
+  ])('a begin token is added %s does, and only where asked for', (_, post_processor) => {
+    const withBegin = buildTokenizer({ ...trained, post_processor }, {}, config);
+    for (const text of ['', ' a', TEXTS[0]!]) {
+      expect(withBegin.encode(text)).toEqual(tokenizer.encode(text));
+      expect(withBegin.encode(text, { addSpecialTokens: true })).toEqual([1, ...tokenizer.encode(text)]);
+    }
+  });
+
+  test('our own tokenizer adds none', () => {
+    for (const text of ['', ' a', ...TEXTS]) {
+      expect(tokenizer.encode(text, { addSpecialTokens: true })).toEqual(tokenizer.encode(text));
+    }
+  });
+});
+
 test('ids that only the model knows have no text', () => {
   expect(tokenizer.decode([310, ...tokenizer.encode('ok'), 319])).toBe('ok');
   expect(tokenizer.decode([310])).toBe('');

@@ -1,6 +1,6 @@
 import { Tokenizer as HubTokenizer } from '@huggingface/tokenizers';
 import { HoneError } from '../../core/error.js';
-import type { Tokenizer } from '../../core/policy.js';
+import type { EncodeOptions, Tokenizer } from '../../core/policy.js';
 import type { DecoderConfig } from '../model/config.js';
 
 /** Text to ids and back by a Hugging Face `tokenizer.json`. */
@@ -11,9 +11,9 @@ class HubBackedTokenizer implements Tokenizer {
     readonly eosId: number,
   ) {}
 
-  /** No end token is added. */
-  encode(text: string): number[] {
-    return text === '' ? [] : this.hub.encode(text, { add_special_tokens: false }).ids;
+  encode(text: string, { addSpecialTokens = false }: EncodeOptions = {}): number[] {
+    if (text === '' && !addSpecialTokens) return [];
+    return this.hub.encode(text, { add_special_tokens: addSpecialTokens }).ids;
   }
 
   /**
