@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Policy, TrainSequence } from '../core/policy.js';
 import { createPolicy, loadPolicy, trainBpe } from './index.js';
-import { OPTIMISER, randomIds } from './testing.js';
+import { OPTIMISER, randomIds } from './models.testing.js';
 
 const CONFIG = {
   hidden_size: 16,

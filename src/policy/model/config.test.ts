@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GROUPED, TIED } from '../testing.js';
+import { GROUPED, TIED } from '../models.testing.js';
 import { configJson, parseConfig } from './config.js';
 import { elementCount, initialise, parameterTable } from './parameters.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TrainSequence } from '../../core/policy.js';
 import { stream } from '../../core/seeds.js';
+import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../models.testing.js';
 import { packBatches, packItem } from '../runtime/batch.js';
 import type { Engine } from '../runtime/engine.js';
-import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../testing.js';
 
 const CONFIGS = [
   ['grouped-query attention, untied head', GROUPED],

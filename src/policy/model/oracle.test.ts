@@ -4,8 +4,8 @@
  * (i, i + D/2) turned by p·θ^(−2i/D); query head h reads key head ⌊h / (heads / key heads)⌋.
  */
 import { afterEach, expect, test } from 'vitest';
+import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../models.testing.js';
 import type { Engine } from '../runtime/engine.js';
-import { GROUPED, maxDifference, randomIds, TIED, tinyEngine } from '../testing.js';
 import { type DecoderConfig, parseConfig } from './config.js';
 
 type Vector = number[];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stream } from '../../core/seeds.js';
-import { OPTIMISER } from '../testing.js';
+import { OPTIMISER } from '../models.testing.js';
 import { ParameterStore } from './store.js';
 
 // Sizes that are not multiples of the SIMD width.

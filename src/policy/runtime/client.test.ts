@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../model/config.js';
-import { TIED } from '../testing.js';
+import { TIED } from '../models.testing.js';
 import { EngineClient } from './client.js';
 
 const LIMITS = { threads: 1, maxRows: 8, maxTokens: 64 };

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Completion, SampleRequest, TrainSequence } from '../../core/policy.js';
 import { stream } from '../../core/seeds.js';
 import type { DecoderConfigInput } from '../model/config.js';
-import { GROUPED, maxDifference, OPTIMISER, randomIds, TIED, tinyEngine } from '../testing.js';
+import { GROUPED, maxDifference, OPTIMISER, randomIds, TIED, tinyEngine } from '../models.testing.js';
 import type { Engine, EngineLimits } from './engine.js';
 import { fingerprint } from './fingerprint.testing.js';
 

@@ -1,7 +1,7 @@
 /** Prints a hash of everything that a short run computes; run as a program by the test of reproducibility. */
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
-import { OPTIMISER, randomIds, tinyEngine } from '../testing.js';
+import { OPTIMISER, randomIds, tinyEngine } from '../models.testing.js';
 
 /** Samples and trains twice with two threads; the model is large enough for both to have work. */
 export async function fingerprint(): Promise<string> {

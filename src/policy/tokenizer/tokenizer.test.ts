@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../model/config.js';
-import { TIED } from '../testing.js';
+import { TIED } from '../models.testing.js';
 import { buildTokenizer, defaultTokenizerConfig } from './tokenizer.js';
 import { trainBpe } from './train-bpe.js';
 
