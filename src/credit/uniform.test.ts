@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exampleGroup, exampleTrajectory } from '../core/fixtures.js';
+import { exampleGroup, exampleTrajectory } from '../core/fixtures.testing.js';
 import { maskTruncated, uniform } from './uniform.js';
 
 test('contract: zero where masked, mean weight 1 elsewhere', () => {

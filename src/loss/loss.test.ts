@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exampleTrajectory } from '../core/fixtures.js';
+import { exampleTrajectory } from '../core/fixtures.testing.js';
 import { sequenceMean, tokenMean } from './aggregation.js';
 import { clip } from './clip.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VERDICTS } from '../core/evidence.js';
-import { exampleGroup, exampleTrajectory } from '../core/fixtures.js';
+import { exampleGroup, exampleTrajectory } from '../core/fixtures.testing.js';
 import { binary } from './binary.js';
 
 test('only accepted is worth 1, and an infrastructure fault is never a reward', () => {
