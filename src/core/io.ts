@@ -32,11 +32,14 @@ export function ioError(error: unknown, path: string): unknown {
         'Choose another folder or change its permissions.',
       );
     case 'ENOTDIR':
+    case 'EEXIST':
       return new HoneError(
         'unwritable',
         `${path}: a part of this path is a file, not a folder`,
         'Choose another folder.',
       );
+    case 'ENAMETOOLONG':
+      return new HoneError('unwritable', `${path}: this name is too long`, 'Choose a shorter one.');
     case 'EISDIR':
       return new HoneError('unreadable', `${path} is a folder, a file was expected`, 'Give the path of a file.');
     case 'ENOENT':
@@ -80,17 +83,26 @@ export function syncDirectory(directory: string): void {
   }
 }
 
+function writeAndSync(path: string, chunks: Iterable<string | Uint8Array>): void {
+  const fd = openSync(path, 'w');
+  try {
+    for (const chunk of chunks) writeFileSync(fd, chunk);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes a file and makes its content durable; a crash meanwhile leaves a part of it, so rename it afterwards. */
+export function writeDurably(path: string, chunks: Iterable<string | Uint8Array>): void {
+  withPath(path, () => writeAndSync(path, chunks));
+}
+
 /** Replaces a file so that after a crash either the old or the new content is there, never a mixture. */
 export function writeAtomic(path: string, content: string | Uint8Array): void {
   withPath(path, () => {
     const temporary = `${path}.tmp`;
-    const fd = openSync(temporary, 'w');
-    try {
-      writeFileSync(fd, content);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    writeAndSync(temporary, [content]);
     renameSync(temporary, path);
     syncDirectory(dirname(path));
   });
