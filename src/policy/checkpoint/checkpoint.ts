@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { HoneError } from '../../core/error.js';
+import { syncDirectory, withPath, writeDurably } from '../../core/io.js';
 import { configJson, type DecoderConfig, parseConfig } from '../model/config.js';
 import type { ParameterStore } from '../optim/store.js';
-import { readJson, syncDirectory, writeDurably, writeError } from './files.js';
+import { readJson } from './read.js';
 import { SafetensorsFile, writeSafetensors } from './safetensors.js';
 import { readWeights, WEIGHTS_FILE } from './weights.js';
 
@@ -83,41 +83,42 @@ export interface SaveOptions {
  * disk or a crash leaves what was there before; a new folder then appears as a whole, an existing one file by file.
  * Errors: `disk_full`, `unwritable`, `float16_overflow`, `diverged`.
  */
-export async function writeCheckpoint(
+export function writeCheckpoint(
   directory: string,
   text: CheckpointText,
   store: ParameterStore,
   options: SaveOptions,
-): Promise<void> {
+): void {
   store.checkUsable();
   const target = resolve(directory);
   const staging = `${target}.partial-${process.pid}`;
-  try {
-    await mkdir(dirname(target), { recursive: true });
-    await rm(staging, { recursive: true, force: true });
-    await mkdir(staging);
-    await writeFiles(staging, text, store, options);
-    await syncDirectory(staging);
-    if (existsSync(target)) await replaceFiles(staging, target, options.optimiser);
-    else await rename(staging, target);
-    await syncDirectory(dirname(target));
-  } catch (error) {
-    await rm(staging, { recursive: true, force: true }).catch(() => undefined);
-    throw writeError(error, target);
-  }
+  withPath(target, () => {
+    mkdirSync(dirname(target), { recursive: true });
+    rmSync(staging, { recursive: true, force: true });
+    mkdirSync(staging);
+    try {
+      writeFiles(staging, text, store, options);
+      syncDirectory(staging);
+      if (existsSync(target)) replaceFiles(staging, target, options.optimiser);
+      else renameSync(staging, target);
+    } finally {
+      rmSync(staging, { recursive: true, force: true });
+    }
+    syncDirectory(dirname(target));
+  });
 }
 
-async function writeFiles(
+function writeFiles(
   directory: string,
   text: CheckpointText,
   store: ParameterStore,
   { optimiser, dtype, version }: SaveOptions,
-): Promise<void> {
-  const json = (name: string, value: object): Promise<void> =>
-    writeDurably(join(directory, name), [new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`)]);
-  await json('config.json', { ...configJson(text.config), torch_dtype: dtype });
-  await json('tokenizer.json', text.tokenizerJson);
-  await json('tokenizer_config.json', text.tokenizerConfig);
+): void {
+  const json = (name: string, value: object): void =>
+    writeDurably(join(directory, name), [`${JSON.stringify(value, null, 2)}\n`]);
+  json('config.json', { ...configJson(text.config), torch_dtype: dtype });
+  json('tokenizer.json', text.tokenizerJson);
+  json('tokenizer_config.json', text.tokenizerConfig);
 
   // Tells whether weights and optimiser state come from the same save, whatever happened between their renames.
   const hash = createHash('sha256');
@@ -126,14 +127,14 @@ async function writeFiles(
     hash.update(new Uint8Array(buffer, byteOffset, byteLength));
   }
   const pair = { hone_weights: hash.digest('hex').slice(0, 16), hone_version: String(version) };
-  await writeSafetensors(
+  writeSafetensors(
     join(directory, WEIGHTS_FILE),
     store.specs.map(({ name, shape }) => ({ name, shape, data: store.view('p', name) })),
     dtype === 'float16' ? 'F16' : 'F32',
     pair,
   );
   if (!optimiser) return;
-  await writeSafetensors(
+  writeSafetensors(
     join(directory, OPTIMISER_FILE),
     (['m', 'v'] as const).flatMap((part) =>
       store.specs.map(({ name, shape }) => ({ name: `${part}.${name}`, shape, data: store.view(part, name) })),
@@ -144,9 +145,8 @@ async function writeFiles(
 }
 
 /** Other files of the folder stay; only a stale optimiser state goes. */
-async function replaceFiles(staging: string, target: string, optimiser: boolean): Promise<void> {
-  if (!optimiser) await rm(join(target, OPTIMISER_FILE), { force: true });
-  for (const name of await readdir(staging)) await rename(join(staging, name), join(target, name));
-  await syncDirectory(target);
-  await rm(staging, { recursive: true });
+function replaceFiles(staging: string, target: string, optimiser: boolean): void {
+  if (!optimiser) rmSync(join(target, OPTIMISER_FILE), { force: true });
+  for (const name of readdirSync(staging)) renameSync(join(staging, name), join(target, name));
+  syncDirectory(target);
 }

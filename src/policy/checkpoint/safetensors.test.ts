@@ -26,7 +26,7 @@ async function handmade(header: unknown, bytes: number): Promise<void> {
 }
 
 test('float32 comes back bit for bit, with its metadata', async () => {
-  await writeSafetensors(path, [A, B], 'F32', { step: '7' });
+  writeSafetensors(path, [A, B], 'F32', { step: '7' });
   const file = await SafetensorsFile.open(path);
   expect(file.names).toEqual(['a.weight', 'b.weight']);
   expect(file.metadata).toEqual({ format: 'pt', step: '7' });
@@ -41,7 +41,7 @@ test('float32 comes back bit for bit, with its metadata', async () => {
 });
 
 test('float16 halves the file and rounds', async () => {
-  await writeSafetensors(path, [A, B], 'F16');
+  writeSafetensors(path, [A, B], 'F16');
   const file = await SafetensorsFile.open(path);
   const target = new Float32Array(1);
   await file.read('b.weight', [1], target);
@@ -61,11 +61,11 @@ test('bfloat16 is read', async () => {
 
 test('a value that float16 cannot hold is refused by name', async () => {
   const huge = { name: 'big', shape: [1], data: Float32Array.of(1e6) };
-  await expect(writeSafetensors(path, [huge], 'F16')).rejects.toThrow(`${path}: tensor big holds 1000000`);
+  expect(() => writeSafetensors(path, [huge], 'F16')).toThrow(`${path}: tensor big holds 1000000`);
 });
 
 test('a file cut anywhere is refused by name', async () => {
-  await writeSafetensors(path, [A, B], 'F32');
+  writeSafetensors(path, [A, B], 'F32');
   const { length } = await readFile(path);
   for (const size of [length - 1, length - 20, 60, 8, 5, 0]) {
     await truncate(path, size);
@@ -109,10 +109,10 @@ test('a file that is something else is refused', async () => {
 
 test('a full disk and an unwritable place are told apart', async () => {
   if (existsSync('/dev/full')) {
-    await expect(writeSafetensors('/dev/full', [A], 'F32')).rejects.toMatchObject({ code: 'disk_full' });
+    expect(() => writeSafetensors('/dev/full', [A], 'F32')).toThrow(expect.objectContaining({ code: 'disk_full' }));
   }
   await writeFile(path, '');
-  await expect(writeSafetensors(join(path, 'x'), [A], 'F32')).rejects.toMatchObject({ code: 'unwritable' });
+  expect(() => writeSafetensors(join(path, 'x'), [A], 'F32')).toThrow(expect.objectContaining({ code: 'unwritable' }));
 });
 
 const SPECS = [A, B].map(({ name, shape }) => ({ name, shape }));
@@ -125,7 +125,7 @@ async function load(specs = SPECS): Promise<Record<string, Float32Array>> {
 }
 
 test('missing, unexpected and misshapen tensors are named', async () => {
-  await writeSafetensors(path, [A, B], 'F32');
+  writeSafetensors(path, [A, B], 'F32');
   await expect(load([...SPECS, { name: 'c', shape: [1] }])).rejects.toThrow(`${path}: tensor c is missing`);
   await expect(load(SPECS.slice(0, 1))).rejects.toThrow(`${path}: tensor b.weight has no place in the model`);
   await expect(load([{ name: 'a.weight', shape: [3, 2] }, SPECS[1]!])).rejects.toThrow(
@@ -135,8 +135,8 @@ test('missing, unexpected and misshapen tensors are named', async () => {
 
 test('shards are read through their index', async () => {
   const index = join(folder, 'model.safetensors.index.json');
-  await writeSafetensors(join(folder, 'one.safetensors'), [A], 'F32');
-  await writeSafetensors(join(folder, 'two.safetensors'), [B], 'F16');
+  writeSafetensors(join(folder, 'one.safetensors'), [A], 'F32');
+  writeSafetensors(join(folder, 'two.safetensors'), [B], 'F16');
   await writeFile(
     index,
     JSON.stringify({ weight_map: { 'a.weight': 'one.safetensors', 'b.weight': 'two.safetensors' } }),

@@ -2,9 +2,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { z } from 'zod';
 import { HoneError } from '../../core/error.js';
+import { writeDurably } from '../../core/io.js';
 import { elementCount } from '../model/parameters.js';
-import { readError, writeDurably } from './files.js';
 import { fromBfloat16, fromHalf, toHalf } from './half.js';
+import { checkpointError } from './read.js';
 
 export type StoredType = 'F32' | 'F16' | 'BF16';
 const WIDTH: Readonly<Record<StoredType, number>> = { F32: 4, F16: 2, BF16: 2 };
@@ -45,14 +46,14 @@ export class SafetensorsFile {
     try {
       handle = await open(path, 'r');
     } catch (error) {
-      throw readError(error, path);
+      throw checkpointError(error, path);
     }
     try {
       const { entries, metadata } = await readHeader(handle, path);
       return new SafetensorsFile(path, handle, entries, metadata);
     } catch (error) {
       await handle.close();
-      throw readError(error, path);
+      throw checkpointError(error, path);
     }
   }
 
@@ -98,7 +99,7 @@ export class SafetensorsFile {
     try {
       await readFully(this.handle, this.path, target, position);
     } catch (error) {
-      throw readError(error, this.path);
+      throw checkpointError(error, this.path);
     }
   }
 }
@@ -189,12 +190,12 @@ export interface TensorToWrite {
  * Writes and flushes a safetensors file; use a temporary name and rename it.
  * Errors: `disk_full`, `unwritable`, `float16_overflow` (a finite value above 65504 under F16).
  */
-export async function writeSafetensors(
+export function writeSafetensors(
   path: string,
   tensors: readonly TensorToWrite[],
   type: 'F32' | 'F16',
   metadata: Readonly<Record<string, string>> = {},
-): Promise<void> {
+): void {
   const header: Record<string, unknown> = { __metadata__: { format: 'pt', ...metadata } };
   let at = 0;
   for (const { name, shape, data } of tensors) {
@@ -208,7 +209,7 @@ export async function writeSafetensors(
   const start = new Uint8Array(8 + length).fill(0x20);
   new DataView(start.buffer).setBigUint64(0, BigInt(length), true);
   start.set(json, 8);
-  await writeDurably(path, chunks(path, start, tensors, type));
+  writeDurably(path, chunks(path, start, tensors, type));
 }
 
 function* chunks(

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HoneError } from '../../core/error.js';
 import { HEAD, type ParameterSpec } from '../model/parameters.js';
-import { readJson } from './files.js';
+import { readJson } from './read.js';
 import { SafetensorsFile } from './safetensors.js';
 
 export const WEIGHTS_FILE = 'model.safetensors';

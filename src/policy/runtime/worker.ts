@@ -28,7 +28,7 @@ const handlers: Handlers = {
   score: ([sequences, options]) => opened().score(sequences, options),
   step: ([sequences, optimiser, options]) => opened().step(sequences, optimiser, options),
   save: async ([directory, text, options]) => {
-    await writeCheckpoint(directory, text, opened().store, options);
+    writeCheckpoint(directory, text, opened().store, options);
     return undefined;
   },
 };
