@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../model/config.js';
-import { TIED } from '../models.testing.js';
+import { OPTIMISER, randomIds, TIED } from '../models.testing.js';
 import { EngineClient } from './client.js';
+import { Engine } from './engine.js';
 
 const LIMITS = { threads: 1, maxRows: 8, maxTokens: 64 };
 
@@ -32,4 +33,35 @@ test('arguments that cannot be sent reject their own call only', async () => {
   await expect(client.call('score', [unsendable, {}])).rejects.toThrow('could not be cloned');
   await expect(client.call('score', [[], {}])).rejects.toThrow('the engine is not open');
   await client.close();
+});
+
+test('the event loop goes on while the engine computes', async () => {
+  const config = parseConfig({ ...TIED, hidden_size: 128, intermediate_size: 256, max_position_embeddings: 256 });
+  const limits = { ...LIMITS, maxTokens: 4096 };
+  const batch = Array.from({ length: 6 }, (_, i) => ({
+    promptIds: randomIds(config, 20, 'loop', i),
+    completionIds: randomIds(config, 200, 'loop', 'c', i),
+    tokenGradients: new Float32Array(200).fill(1e-3),
+  }));
+  const ticksDuring = async (work: () => Promise<unknown>): Promise<number> => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    await work();
+    clearInterval(timer);
+    return ticks;
+  };
+
+  // In one thread the loop only turns between the runs, of which a step this small has one.
+  const engine = await Engine.create(config, 0, limits);
+  engine.initialise(1);
+  await engine.step(batch, OPTIMISER);
+  const blocked = await ticksDuring(() => engine.step(batch, OPTIMISER));
+  await engine.release();
+
+  const client = new EngineClient();
+  await client.call('open', [config, 0, { kind: 'fresh', seed: 1 }, limits]);
+  await client.call('step', [batch, OPTIMISER, {}]);
+  const free = await ticksDuring(() => client.call('step', [batch, OPTIMISER, {}]));
+  await client.close();
+  expect(free).toBeGreaterThan(2 * blocked + 2);
 });

@@ -244,6 +244,22 @@ test('token gradients must fit the completion', async () => {
   await expect(engine.step([wrong], OPTIMISER)).rejects.toMatchObject({ code: 'bad_sequence' });
 });
 
+test('memory does not grow with the number of steps', async () => {
+  const config = { ...TIED, hidden_size: 64, intermediate_size: 128, vocab_size: 300 };
+  const engine = await make(config);
+  const turn = async (step: number): Promise<void> => {
+    await engine.step(batchOf(config, 1 + (step % 3)), OPTIMISER);
+    await engine.sample([{ promptIds: [1, 2], n: 2, stream: [step] }], { ...OPTIONS, maxNewTokens: 3 }, ignore);
+  };
+  for (let step = 0; step < 30; step++) await turn(step);
+  const before = process.memoryUsage.rss();
+  const steps = 300;
+  for (let step = 0; step < steps; step++) await turn(step);
+  const grown = process.memoryUsage.rss() - before;
+  const gradients = 4 * engine.store.parameterCount;
+  expect(grown).toBeLessThan((steps * gradients) / 2);
+});
+
 test('supervised steps learn a sequence by heart', async () => {
   const engine = await make(GROUPED);
   const target = { promptIds: [3], completionIds: [5, 9, 2, 9, 14, 0] };
