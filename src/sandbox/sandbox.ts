@@ -44,7 +44,7 @@ export interface Assertion {
 /** Why an execution ended before its work was done. */
 export interface Failure {
   readonly verdict: 'compile_error' | 'runtime_error' | 'wrong_answer' | LimitKind | 'infra_error';
-  /** For `infra_error`: `toolchain_missing`, `worker_died`, `worker_stalled`, `bad_tests`, `closed`. */
+  /** For `infra_error`: `toolchain_missing`, `worker_died`, `worker_stalled`, `worker_garbled`, `bad_tests`, `closed`. */
   readonly code?: string;
   readonly message: string;
   /** What a person can do about it. */

@@ -40,6 +40,10 @@ interface Slot {
 export interface QuickJSOptions extends BackendOptions {
   /** JavaScript heap of a worker in MiB, default 256; WebAssembly memory is apart. */
   readonly heapMb?: number;
+  /** Milliseconds without an answer after which a worker counts as stalled; default `stallMs` of `budget.ts`. */
+  readonly stallMs?: number;
+  /** What the workers run, default `worker.js`; another script must keep to `protocol.ts`. */
+  readonly script?: URL;
 }
 
 /**
@@ -53,7 +57,7 @@ export interface QuickJSOptions extends BackendOptions {
  * process alive.
  */
 export async function openQuickJS(options: QuickJSOptions): Promise<Backend> {
-  return new Pool(options.workers, options.heapMb ?? 256, await probe());
+  return new Pool(options, await probe());
 }
 
 class Pool implements Backend {
@@ -64,8 +68,7 @@ class Pool implements Backend {
   private ticker: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly size: number,
-    private readonly heapMb: number,
+    private readonly options: QuickJSOptions,
     readonly toolchain: string,
   ) {}
 
@@ -99,7 +102,7 @@ class Pool implements Backend {
     while (this.waiting.length > 0) {
       let best: Slot | undefined;
       for (const slot of this.slots) if (!best || slot.entries.length < best.entries.length) best = slot;
-      if ((!best || best.entries.length > 0) && this.slots.size < this.size) best = this.start();
+      if ((!best || best.entries.length > 0) && this.slots.size < this.options.workers) best = this.start();
       if (!best || best.entries.length >= DEPTH) return;
       const entry = this.waiting.shift() as Entry;
       best.entries.push(entry);
@@ -109,17 +112,19 @@ class Pool implements Backend {
   }
 
   private start(): Slot {
-    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    const { script = new URL('./worker.js', import.meta.url), heapMb = 256 } = this.options;
+    const worker = new Worker(script, {
       // No environment, no arguments, no output: a worker has nothing to tell an interpreter that went wrong.
       env: {},
       argv: [],
       execArgv: [],
       stdout: true,
       stderr: true,
-      resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: this.heapMb },
+      resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: heapMb },
     });
     const slot: Slot = { worker, entries: [], ready: false, times: () => undefined, ticks: 0, startedAt: undefined };
     worker.on('message', (message: Ready | Reply) => this.receive(slot, message));
+    worker.on('messageerror', (error) => this.lose(slot, `the worker sent what cannot be read: ${error.message}`));
     worker.on('error', (error) => this.lose(slot, `the worker failed: ${error.message}`));
     worker.on('exit', () => this.lose(slot, 'the worker ended'));
     worker.unref();
@@ -135,28 +140,30 @@ class Pool implements Backend {
   }
 
   private receive(slot: Slot, message: Ready | Reply): void {
-    if (!this.slots.has(slot)) return;
+    if (!this.slots.has(slot)) return; // Already given up.
+    try {
+      this.accept(slot, message);
+    } catch (error) {
+      // Thrown on, it would end the process: nothing stands above an event handler.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.lose(slot, `the worker gave a malformed answer: ${reason}`, 'worker_garbled');
+    }
+    this.pump();
+  }
+
+  private accept(slot: Slot, message: Ready | Reply): void {
     if (message.kind === 'ready') {
       slot.ready = true;
       slot.times = schedulerTimes(message.thread);
       if (slot.entries.length > 0) this.begin(slot);
       return;
     }
-    const entry = slot.entries.shift();
-    if (entry === undefined || entry.job.id !== message.id) throw new Error('a worker answered out of order');
-    const { calls, assertions, stdout, cpuMs, wallMs, failure } = message;
-    entry.resolve({
-      ...(failure ? { failure } : {}),
-      calls: calls.map((call) => (call.kind === 'returned' ? { kind: 'returned', value: decode(call.text) } : call)),
-      assertions,
-      stdout,
-      cpuMs,
-      wallMs,
-      toolchain: this.toolchain,
-    });
+    const entry = slot.entries[0];
+    if (message.id !== entry?.job.id) throw new Error('out of order');
+    entry.resolve(resultOf(message, this.toolchain));
+    slot.entries.shift();
     if (slot.entries.length > 0) this.begin(slot);
     else slot.worker.unref();
-    this.pump();
   }
 
   /**
@@ -182,8 +189,7 @@ class Pool implements Backend {
           wallMs: slot.ticks * TICK_MS,
         });
         this.requeue(slot.entries);
-      } else if (slot.ticks * TICK_MS > stallMs(cpuMs)) {
-        void slot.worker.terminate();
+      } else if (slot.ticks * TICK_MS > (this.options.stallMs ?? stallMs(cpuMs))) {
         this.lose(slot, 'the worker did not answer, though CPU time was left', 'worker_stalled');
       }
     }
@@ -192,6 +198,7 @@ class Pool implements Backend {
   /** A worker is gone: the program it ran is tried once more elsewhere, those behind it lose nothing. */
   private lose(slot: Slot, message: string, code = 'worker_died'): void {
     if (!this.slots.delete(slot)) return;
+    void slot.worker.terminate();
     const head = slot.entries[0];
     if (head?.retried) {
       slot.entries.shift();
@@ -207,6 +214,21 @@ class Pool implements Backend {
     this.waiting.unshift(...entries);
     this.pump();
   }
+}
+
+/** What a reply says. Throws where it is not what `protocol.ts` promises. */
+function resultOf(reply: Reply, toolchain: string): ExecutionResult {
+  const { calls, assertions, stdout, cpuMs, wallMs, failure } = reply;
+  if (!Array.isArray(assertions)) throw new Error('no assertions');
+  return {
+    ...(failure ? { failure } : {}),
+    calls: calls.map((call) => (call.kind === 'returned' ? { kind: 'returned', value: decode(call.text) } : call)),
+    assertions,
+    stdout,
+    cpuMs,
+    wallMs,
+    toolchain,
+  };
 }
 
 const CLOSED: Failure = { verdict: 'infra_error', code: 'closed', message: 'the sandbox was closed' };
