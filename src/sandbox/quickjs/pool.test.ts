@@ -23,6 +23,7 @@ const FAULTS = [
   ['NOTHING', 'worker_garbled', /malformed answer: .*null/],
   ['OTHER PROGRAM', 'worker_garbled', /malformed answer: out of order/],
   ['THROW', 'worker_died', /the worker failed: as asked/],
+  ['STALL', 'worker_stalled', /did not answer, though CPU time was left/],
 ] as const;
 
 test.each(FAULTS)('a worker that answers with %s ended the process or the queue', async (fault, code, message) => {
