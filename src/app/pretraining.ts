@@ -130,7 +130,7 @@ function examples(config: PretrainConfig, step: number, start: number, count: nu
 
 function toSequences(batch: readonly PretrainExample[], policy: Policy): TrainSequence[] {
   const encoded = batch.map(({ prompt, completion }) => ({
-    promptIds: policy.tokenizer.encode(prompt),
+    promptIds: policy.tokenizer.encode(prompt, { addSpecialTokens: true }),
     completionIds: [...policy.tokenizer.encode(completion), policy.tokenizer.eosId],
   }));
   const tokens = encoded.reduce((n, s) => n + s.completionIds.length, 0);

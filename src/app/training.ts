@@ -362,9 +362,25 @@ async function runSession(
       from ?? 0,
       state?.scheduler ?? null,
     );
+  } catch (error) {
+    throw whereItStands(error, run);
   } finally {
     lock.release();
   }
+}
+
+/** Adds to a failure where the run lies and what of it is safe. */
+function whereItStands(error: unknown, run: RunDirectory): unknown {
+  if (!(error instanceof HoneError)) return error;
+  const last = run.checkpoints().at(-1);
+  const safe =
+    last === undefined ? 'no checkpoint was written yet' : `its last good checkpoint is ${run.checkpoint(last)}`;
+  return new HoneError(
+    error.code,
+    error.message,
+    `${error.hint} The run is in ${run.path}; ${safe}.`.trim(),
+    error.exitCode,
+  );
 }
 
 /** Where a new run goes: a folder that must hold no run yet, or the next free one under a parent. */
