@@ -172,22 +172,26 @@ function badTests(message: string): Failure {
 export interface Interpreters {
   program: Interpreter;
   judge: Interpreter;
+  /** Called at every interrupt of either. */
+  readonly onInterrupt: () => void;
 }
 
 /** Heap of a judge in bytes: test code is trusted, but what it is handed is not. */
 const JUDGE_BYTES = 128 * 2 ** 20;
 
-export async function loadInterpreters(limits: Limits): Promise<Interpreters> {
+export async function loadInterpreters(limits: Limits, onInterrupt: () => void): Promise<Interpreters> {
   return {
-    program: await Interpreter.load('program', limits.memoryBytes),
-    judge: await Interpreter.load('judge', JUDGE_BYTES),
+    program: await Interpreter.load('program', limits.memoryBytes, onInterrupt),
+    judge: await Interpreter.load('judge', JUDGE_BYTES, onInterrupt),
+    onInterrupt,
   };
 }
 
 /** Replaces interpreters that do not fit the job. */
 async function ready(interpreters: Interpreters, { memoryBytes }: Limits): Promise<void> {
-  if (!interpreters.program.fits(memoryBytes)) interpreters.program = await Interpreter.load('program', memoryBytes);
-  if (!interpreters.judge.fits(JUDGE_BYTES)) interpreters.judge = await Interpreter.load('judge', JUDGE_BYTES);
+  const { program, judge, onInterrupt } = interpreters;
+  if (!program.fits(memoryBytes)) interpreters.program = await Interpreter.load('program', memoryBytes, onInterrupt);
+  if (!judge.fits(JUDGE_BYTES)) interpreters.judge = await Interpreter.load('judge', JUDGE_BYTES, onInterrupt);
 }
 
 /** Limits of test code: generous, as it is trusted; they stop test loops that a program's answer has made endless. */

@@ -102,14 +102,19 @@ export class Interpreter {
    * memory: QuickJS's own memory limit does not add up allocations in this build. The memory has that size from the
    * start, so that whether an allocation succeeds does not depend on earlier programs; untouched pages cost nothing.
    */
-  static async load(role: 'program' | 'judge', memoryBytes: number): Promise<Interpreter> {
+  static async load(
+    role: 'program' | 'judge',
+    memoryBytes: number,
+    /** Called at every interrupt. */
+    onInterrupt: () => void = () => {},
+  ): Promise<Interpreter> {
     const pages = Math.min(32768, Math.ceil((FIXED_BYTES + Math.max(MIN_HEAP_BYTES, memoryBytes)) / WASM_PAGE));
     const memory = new Memory({ initial: pages, maximum: pages });
     const silent = (): void => {};
     // What the C library prints when it aborts; the abort itself arrives as an exception.
     const emscriptenModule = { print: silent, printErr: silent } as object;
     const variant = newVariant(RELEASE_SYNC, { emscriptenModule, wasmMemory: memory });
-    return new Interpreter(await newQuickJSWASMModuleFromVariant(variant), memory, role, memoryBytes);
+    return new Interpreter(await newQuickJSWASMModuleFromVariant(variant), memory, role, memoryBytes, onInterrupt);
   }
 
   private constructor(
@@ -117,10 +122,12 @@ export class Interpreter {
     private readonly memory: WasmMemory,
     role: 'program' | 'judge',
     private readonly memoryBytes: number,
+    onInterrupt: () => void,
   ) {
     this.context = module.newContext();
     this.runtime = this.context.runtime;
     this.runtime.setInterruptHandler(() => {
+      onInterrupt();
       if (this.limit === undefined && ++this.interrupts > this.allowed) this.limit = 'time_limit';
       return this.limit !== undefined;
     });

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Backend, DEFAULT_LIMITS, type ExecutionRequest } from '../index.js';
+import { pulseMeter } from './clock.js';
 import { openQuickJS } from './pool.js';
 
-const request = (source: string): ExecutionRequest => ({
+const request = (source: string, cpuMs = DEFAULT_LIMITS.cpuMs): ExecutionRequest => ({
   language: 'javascript',
   source,
   entryPoint: 'f',
   work: { kind: 'calls', calls: [[]], stopOnThrow: false },
-  limits: DEFAULT_LIMITS,
+  limits: { ...DEFAULT_LIMITS, cpuMs },
 });
 
 let backend: Backend;
@@ -41,4 +42,39 @@ test.each(FAULTS)('a worker that answers with %s ended the process or the queue'
   expect(results.map(({ calls }) => calls)).toEqual(
     [1, 2, 3, 4, 5].map((value) => (value === 2 ? [] : [{ kind: 'returned', value }])),
   );
+});
+
+test.each([true, false])('a native loop ended as infra_error where thread times are read: %s', async (threadTimes) => {
+  const pool = await openQuickJS({ workers: 1, threadTimes });
+  try {
+    const results = await Promise.all([
+      pool.execute(request('const f = () => [].sort.call({ length: 2 ** 32 - 1 });', 1)),
+      // Polls now and then, each time after a long native stretch.
+      pool.execute(request('const f = () => { for (;;) [].sort.call({ length: 2 ** 24 }); };', 1)),
+      pool.execute(request('const f = () => 1;', 1)),
+    ]);
+    const ended = { verdict: 'time_limit', message: 'CPU time limit exceeded in native code' };
+    expect(results.map(({ failure }) => failure)).toEqual([ended, ended, undefined]);
+    expect(results[2]?.calls).toEqual([{ kind: 'returned', value: 1 }]);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a thread that only waits spends no CPU time, though its interpreter never polls', async () => {
+  const meter = pulseMeter(new Int32Array(new SharedArrayBuffer(4)), 60_000);
+  meter.tick();
+  expect(meter.tick()).toBeLessThan(60_000);
+});
+
+test('polls clear an interpreter of the suspicion that it loops in native code', () => {
+  const pulse = new Int32Array(new SharedArrayBuffer(4));
+  const meter = pulseMeter(pulse, 1e-6);
+  for (let tick = 0; tick < 10; tick++) {
+    pulse[0] = tick;
+    meter.tick();
+  }
+  expect(meter.tick()).toBeCloseTo(2e-6);
+  meter.begin();
+  expect(meter.tick()).toBeCloseTo(1e-6);
 });

@@ -9,7 +9,7 @@ import {
 } from '../sandbox.js';
 import { decode, encode } from '../wire.js';
 import { hardCpuMs, stallMs } from './budget.js';
-import { type SchedulerTimes, schedulerTimes } from './clock.js';
+import { type Meter, pulseMeter, threadMeter } from './clock.js';
 import { probe } from './probe.js';
 import type { Job, Ready, Reply } from './protocol.js';
 
@@ -30,11 +30,12 @@ interface Slot {
   readonly worker: Worker;
   /** Handed over, oldest first; the first one is running. */
   readonly entries: Entry[];
-  ready: boolean;
-  times: () => SchedulerTimes | undefined;
-  /** Of the running job: ticks of a live event loop since it became the first, and the thread's CPU time then. */
+  /** Counts the interrupts of its interpreters. */
+  readonly pulse: Int32Array;
+  /** Set once the worker is ready. */
+  meter: Meter | undefined;
+  /** Ticks of a live event loop since the running job became the first. */
   ticks: number;
-  startedAt: number | undefined;
 }
 
 export interface QuickJSOptions extends BackendOptions {
@@ -42,6 +43,8 @@ export interface QuickJSOptions extends BackendOptions {
   readonly heapMb?: number;
   /** Milliseconds without an answer after which a worker counts as stalled; default `stallMs` of `budget.ts`. */
   readonly stallMs?: number;
+  /** Whether to ask the system for the CPU time of threads, default true; tests show what becomes of hosts that do not tell. */
+  readonly threadTimes?: boolean;
   /** What the workers run, default `worker.js`; another script must keep to `protocol.ts`. */
   readonly script?: URL;
 }
@@ -52,8 +55,7 @@ export interface QuickJSOptions extends BackendOptions {
  * first state between programs; only JSON text crosses, and it is parsed, never evaluated. It does not protect against
  * a flaw in V8's WebAssembly, nor hide from a program how long things take elsewhere on the machine. The calls of one
  * program share its globals, so a program may count them; it gains nothing, as no expected value is ever inside.
- * Limits are counted, not timed, but for native loops that never poll: those end by the thread's CPU time where the
- * system tells it (Linux), and elsewhere count as a stalled worker. Workers start with the first programs and keep no
+ * Limits are counted, not timed, but for native loops that never poll: those end by CPU time (`clock.ts`). Workers start with the first programs and keep no
  * process alive.
  */
 export async function openQuickJS(options: QuickJSOptions): Promise<Backend> {
@@ -113,7 +115,9 @@ class Pool implements Backend {
 
   private start(): Slot {
     const { script = new URL('./worker.js', import.meta.url), heapMb = 256 } = this.options;
+    const pulse = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(script, {
+      workerData: pulse,
       // No environment, no arguments, no output: a worker has nothing to tell an interpreter that went wrong.
       env: {},
       argv: [],
@@ -122,7 +126,7 @@ class Pool implements Backend {
       stderr: true,
       resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: heapMb },
     });
-    const slot: Slot = { worker, entries: [], ready: false, times: () => undefined, ticks: 0, startedAt: undefined };
+    const slot: Slot = { worker, entries: [], pulse, meter: undefined, ticks: 0 };
     worker.on('message', (message: Ready | Reply) => this.receive(slot, message));
     worker.on('messageerror', (error) => this.lose(slot, `the worker sent what cannot be read: ${error.message}`));
     worker.on('error', (error) => this.lose(slot, `the worker failed: ${error.message}`));
@@ -135,7 +139,7 @@ class Pool implements Backend {
 
   private begin(slot: Slot): void {
     slot.ticks = 0;
-    slot.startedAt = slot.times()?.run;
+    slot.meter?.begin();
     slot.worker.ref();
   }
 
@@ -153,8 +157,8 @@ class Pool implements Backend {
 
   private accept(slot: Slot, message: Ready | Reply): void {
     if (message.kind === 'ready') {
-      slot.ready = true;
-      slot.times = schedulerTimes(message.thread);
+      const { threadTimes = true } = this.options;
+      slot.meter = (threadTimes ? threadMeter(message.thread) : undefined) ?? pulseMeter(slot.pulse, TICK_MS);
       if (slot.entries.length > 0) this.begin(slot);
       return;
     }
@@ -176,9 +180,8 @@ class Pool implements Backend {
       if (entry === undefined) continue;
       slot.ticks++;
       const { cpuMs } = entry.job.limits;
-      const run = slot.times()?.run;
-      const spentMs = run === undefined || slot.startedAt === undefined ? 0 : (run - slot.startedAt) / 1e6;
-      if (slot.ready && spentMs > hardCpuMs(cpuMs)) {
+      const spentMs = slot.meter?.tick() ?? 0;
+      if (spentMs > hardCpuMs(cpuMs)) {
         this.slots.delete(slot);
         void slot.worker.terminate();
         slot.entries.shift();

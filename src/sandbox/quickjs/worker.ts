@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { DEFAULT_LIMITS } from '../limits.js';
 import { schedulerTimes, threadId } from './clock.js';
 import { execute, loadInterpreters } from './execute.js';
@@ -14,7 +14,9 @@ Date.prototype.getTimezoneOffset = () => 0;
 const port = parentPort;
 if (port === null) throw new Error('worker.js runs in a worker thread only');
 
-const interpreters = await loadInterpreters(DEFAULT_LIMITS);
+/** Shared with the pool, which counts silence: see `pulseMeter`. */
+const pulse = workerData as Int32Array;
+const interpreters = await loadInterpreters(DEFAULT_LIMITS, () => void Atomics.add(pulse, 0, 1));
 const thread = threadId();
 const times = schedulerTimes(thread);
 
