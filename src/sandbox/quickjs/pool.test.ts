@@ -14,7 +14,7 @@ const request = (source: string, cpuMs = DEFAULT_LIMITS.cpuMs): ExecutionRequest
 let backend: Backend;
 beforeAll(async () => {
   const script = new URL('./faulty.test.worker.js', import.meta.url);
-  backend = await openQuickJS({ workers: 1, script, stallMs: 3000 });
+  backend = await openQuickJS({ workers: 1, script, stallMs: 2000 });
 });
 afterAll(() => backend.close());
 
@@ -44,8 +44,8 @@ test.each(FAULTS)('a worker that answers with %s ended the process or the queue'
   );
 });
 
-test.each([true, false])('a native loop ended as infra_error where thread times are read: %s', async (threadTimes) => {
-  const pool = await openQuickJS({ workers: 1, threadTimes });
+test('native loops ended as infra_error where the system does not tell the CPU time of threads', async () => {
+  const pool = await openQuickJS({ workers: 1, threadTimes: false });
   try {
     const results = await Promise.all([
       pool.execute(request('const f = () => [].sort.call({ length: 2 ** 32 - 1 });', 1)),
@@ -61,7 +61,7 @@ test.each([true, false])('a native loop ended as infra_error where thread times 
   }
 });
 
-test('a thread that only waits spends no CPU time, though its interpreter never polls', async () => {
+test('a thread that only waits spends no CPU time, though its interpreter never polls', () => {
   const meter = pulseMeter(new Int32Array(new SharedArrayBuffer(4)), 60_000);
   meter.tick();
   expect(meter.tick()).toBeLessThan(60_000);
