@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { learningRateAt, weightsAt } from '../src/app/pretraining.js';
+import { learningRateAt, weightsAt } from '../src/app/pretrain-config.js';
 import { hone, sha256, start, temporaryDirectory } from './program.js';
 
 const directory = temporaryDirectory();

@@ -1,4 +1,4 @@
-import type { LossPoint, PassRow, PretrainConfig } from './pretraining.js';
+import type { LossPoint, PassRow, PretrainConfig } from './pretrain-config.js';
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 

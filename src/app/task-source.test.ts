@@ -7,8 +7,8 @@ import type { Policy } from '../core/policy.js';
 import { createPolicy, trainBpe } from '../policy/index.js';
 import { splitOf, synthTasks } from '../tasks/index.js';
 import { DEFAULTS, type TrainConfig } from './config.js';
+import { solvedExamples } from './solved.js';
 import { fileHash, openTaskSource } from './task-source.js';
-import { solvedExamples } from './training.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'hone-tasks-'));
 let policy: Policy;

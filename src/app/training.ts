@@ -1,15 +1,10 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
-import type { Estimate, RunEvent, SolvedExample } from '../core/events.js';
-import { verdictOf } from '../core/evidence.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from '../core/metrics.js';
 import type { Policy } from '../core/policy.js';
-import type { PromptSpec, RolloutProtocol } from '../core/recipe.js';
 import { RUN_VERSION, RunDirectory } from '../core/run-directory.js';
 import { Stopwatch } from '../core/stopwatch.js';
 import { type StepOutcome, type TrainingParts, train } from '../core/train.js';
-import type { Group } from '../core/trajectory.js';
 import type { Verifier } from '../core/verifier.js';
 import { grpo, maskTruncated, uniform as uniformCredit } from '../credit/index.js';
 import { uniform as uniformScheduler } from '../curriculum/index.js';
@@ -17,64 +12,12 @@ import { type Evaluation, evaluate } from '../eval/index.js';
 import { clip, tokenMean } from '../loss/index.js';
 import { eventFileHeader, scalarEvent, scalarsOf, stepMetrics } from '../monitor/index.js';
 import { binary } from '../reward/index.js';
-import { singleTurn } from '../rollout/index.js';
 import { checkTrainConfig, parseTrainConfig, type TrainConfig } from './config.js';
-import { dependencyVersions, VERSION } from './package.js';
-import { withPolicy } from './session.js';
+import { estimate } from './estimate.js';
+import { machine, versions } from './provenance.js';
+import { type Emit, rollouts, type Session, withPolicy } from './session.js';
+import { solvedExamples } from './solved.js';
 import { openTaskSource, type TaskSource } from './task-source.js';
-
-type Emit = (event: RunEvent) => void;
-
-/** An opened run: the live parts that a session needs. */
-interface Session {
-  readonly run: RunDirectory;
-  readonly config: TrainConfig;
-  readonly policy: Policy;
-  readonly verifier: Verifier;
-  readonly source: TaskSource;
-  readonly emit: Emit;
-  readonly stopwatch: Stopwatch;
-  /** `performance.now()` when this session began. */
-  readonly began: number;
-  /** What earlier sessions of the run took. */
-  readonly secondsBefore: number;
-}
-
-/** Versions that the bits of a run depend on. */
-function versions(): { [name: string]: string } {
-  return {
-    hone: VERSION,
-    node: process.version,
-    ...dependencyVersions('onnxruntime-node', 'quickjs-emscripten', '@huggingface/tokenizers'),
-  };
-}
-
-function machine(config: TrainConfig): { [fact: string]: string | number } {
-  return {
-    platform: `${process.platform}-${process.arch}`,
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: availableParallelism(),
-    memoryBytes: totalmem(),
-    threads: config.threads,
-  };
-}
-
-/** Rollouts of this session on a named random stream; the stopwatch learns when sampling ends and verifying begins. */
-function rollouts(session: Session, stream: string, report: boolean): RolloutProtocol {
-  const { policy, verifier, config, stopwatch, emit } = session;
-  const rollout = singleTurn(policy, verifier, {
-    seed: config.seed,
-    stream,
-    maxNewTokens: config.maxNewTokens,
-    onPhase: (phase) => stopwatch.enter(phase),
-    ...(stream === 'evaluate' && { key: (spec: PromptSpec) => spec.task.id }),
-    ...(report && {
-      onProgress: ({ phase, done, total }) =>
-        emit({ type: 'progress', phase, done, total, unit: phase === 'sample' ? 'tokens' : 'programs' }),
-    }),
-  });
-  return rollout;
-}
 
 /** The main job's algorithm: binary reward, mean-only GRPO, clip 0.2/0.28, token mean, truncated trajectories masked. */
 function parts(session: Session): TrainingParts {
@@ -115,83 +58,6 @@ async function evaluateNow(session: Session, step: number, samples: number): Pro
     maxInfraShare: config.maxInfraShare,
     onProgress: (done, total) => emit({ type: 'progress', phase: 'evaluate', done, total, unit: 'tasks' }),
   });
-}
-
-/**
- * Times a small piece of each phase and extrapolates to the steps after `from`; draws from its own streams and changes
- * no weights. The first rollout only warms up: workers start and graphs compile once a run, not once a program.
- */
-async function estimate(session: Session, from: number): Promise<Estimate> {
-  const { config, policy, source, emit } = session;
-  emit({ type: 'progress', phase: 'probe', done: 0, total: 1, unit: 'probe' });
-  const specs = Array.from({ length: Math.min(config.promptsPerStep, 16) }, (_, i) => ({
-    task: source.taskAt(i),
-    groupSize: config.groupSize,
-    temperature: config.temperature,
-  }));
-  const watch = new Stopwatch();
-  const rollout = rollouts({ ...session, stopwatch: watch }, 'probe', false);
-  const differing = async (groups: readonly Group[]): Promise<void> => {
-    const rewards = binary();
-    const surviving = groups.filter((g) => new Set(rewards(g).map((r) => (r === 'drop' ? r : r.value))).size > 1);
-    await policy.score(
-      surviving.flatMap((g) => g.trajectories),
-      { temperature: config.temperature },
-    );
-  };
-  await differing(await rollout(0, specs.slice(0, 2)));
-  watch.lap();
-  const groups = await rollout(1, specs);
-  watch.enter('update');
-  await differing(groups);
-  watch.enter('end');
-  const trajectories = groups.flatMap((g) => g.trajectories);
-  const tokens = trajectories.reduce((n, t) => n + t.completionIds.length, 0);
-  const cpuMs = trajectories.reduce((n, t) => n + (t.evidence.find((e) => e.kind === 'tests')?.cpuMs ?? 0), 0);
-  const every = config.evaluateEvery || config.steps;
-  const interim = Math.floor((config.steps - 1) / every) - Math.floor(from / every);
-  const trained = (config.steps - from) * config.promptsPerStep * config.groupSize;
-  const complete = from === 0 ? 2 : 1;
-  const programs =
-    trained + source.evaluation.length * (complete * config.evaluationSamples + interim * config.interimSamples);
-  const perProgram = 1 / trajectories.length;
-  // A backward pass costs about twice its forward pass, and scoring is one forward pass.
-  const seconds =
-    programs * perProgram * (watch.read('sample') + watch.read('verify')) +
-    trained * perProgram * 3 * watch.read('update');
-  return {
-    steps: config.steps - from,
-    minutes: seconds / 60,
-    sampledTokens: Math.round(programs * perProgram * tokens),
-    programs,
-    sandboxSeconds: (programs * perProgram * cpuMs) / 1000,
-  };
-}
-
-const accepted = (group: Group): number =>
-  group.trajectories.filter((t) => verdictOf(t.evidence) === 'accepted').length;
-
-/** Tasks that the base policy failed in every sample and the trained policy solves, most often solved first. */
-export function solvedExamples(base: readonly Group[], trained: readonly Group[], count: number): SolvedExample[] {
-  return trained
-    .map((after, i) => ({ before: base[i] as Group, after }))
-    .filter(({ before, after }) => accepted(after) > 0 && accepted(before) === 0)
-    .sort((x, y) => accepted(y.after) - accepted(x.after))
-    .flatMap(({ before, after }) => {
-      const failed = before.trajectories.find((t) => verdictOf(t.evidence) !== 'accepted');
-      const solved = after.trajectories.find((t) => verdictOf(t.evidence) === 'accepted');
-      if (!failed || !solved) return [];
-      return [
-        {
-          taskId: after.task.id,
-          prompt: after.task.prompt,
-          before: failed.text,
-          beforeVerdict: verdictOf(failed.evidence),
-          after: solved.text,
-        },
-      ];
-    })
-    .slice(0, count);
 }
 
 function timing(

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { PRETRAIN_DEFAULTS as D, type PretrainEvent, pretrain } from '../../app/pretraining.js';
+import { PRETRAIN_DEFAULTS as D, type PretrainEvent } from '../../app/pretrain-config.js';
+import { pretrain } from '../../app/pretraining.js';
 import { duration } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
