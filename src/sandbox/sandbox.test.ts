@@ -129,6 +129,36 @@ test('memory runs out at the same place each time, whatever ran before', async (
   expect(reached).toBeLessThan((22 * 2 ** 20) / 50000);
 });
 
+test('the peak of memory was never reported: it is the same each time, whatever ran before', async () => {
+  const holding = (bytes: number): string =>
+    `const f = () => { const a = new Uint8Array(${bytes}); return a.length; };`;
+  const peak = async (source: string): Promise<number> => {
+    const { peakBytes } = await run(source, []);
+    return peakBytes as number;
+  };
+  const empty = await peak('const f = () => 1;');
+  expect(empty).toBeGreaterThan(0);
+  expect(empty).toBeLessThan(512 * 2 ** 10);
+  for (const bytes of [30e6, 1e6, 8e6]) {
+    const held = await peak(holding(bytes));
+    expect(held - empty).toBeGreaterThan(bytes - 2 ** 17);
+    expect(held - empty).toBeLessThan(bytes + 2 ** 17);
+    expect(held % 2 ** 12).toBe(empty % 2 ** 12);
+    expect(await peak(holding(bytes))).toBe(held);
+  }
+  // The mark stays where the program was at its highest, and does not add up what it has given back.
+  const inTurn = await peak(
+    'const f = () => { for (const n of [1e6, 9e6, 1e6, 8e6]) new Uint8Array(n).fill(1); return 1; };',
+  );
+  expect(inTurn - empty).toBeGreaterThan(9e6 - 2 ** 17);
+  expect(inTurn - empty).toBeLessThan(18e6);
+  expect(await peak('const f = () => 1;')).toBe(empty);
+  const bomb = await run('const f = () => { const a = []; for (;;) a.push(new Uint8Array(1e5)); };', []);
+  expect(bomb.calls).toMatchObject([{ kind: 'limit', limit: 'memory_limit' }]);
+  expect(bomb.peakBytes).toBeGreaterThan(DEFAULT_LIMITS.memoryBytes - 2 ** 18);
+  expect(bomb.peakBytes).toBeLessThan(DEFAULT_LIMITS.memoryBytes + 2 ** 20);
+});
+
 test('promises are awaited, rejections are throws', async () => {
   expect(await returned('async function f(x) { await null; return [await x, 2]; }', 1)).toEqual([1, 2]);
   const { calls } = await run(

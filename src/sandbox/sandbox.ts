@@ -61,6 +61,7 @@ export interface ExecutionResult {
   readonly stdout: string;
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** Most memory that the program's heap took, interpreter included; absent where the backend cannot tell. */
   readonly peakBytes?: number;
   readonly toolchain: string;
 }

@@ -7,7 +7,13 @@ import type { Job, Outcome, WireOutcome } from './protocol.js';
 const IDENTIFIER =
   /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u;
 
-const failed = (failure: Failure, stdout = ''): Outcome => ({ failure, calls: [], assertions: [], stdout });
+const failed = (failure: Failure): Outcome => ({ failure, calls: [], assertions: [], stdout: '' });
+
+/** What the program printed and the memory it took. */
+const leftBy = ({ stdout, peakBytes }: Interpreter): Pick<Outcome, 'stdout' | 'peakBytes'> => ({
+  stdout,
+  ...(peakBytes === undefined ? {} : { peakBytes }),
+});
 
 const asFailure = (halt: Halt): Failure => ({
   verdict: halt.stopped.kind === 'limit' ? halt.stopped.limit : 'runtime_error',
@@ -205,13 +211,13 @@ const judgeLimits = (limits: Limits): Limits => ({
 function attempt({ program, judge }: Interpreters, job: Job): Outcome {
   program.reset(job.limits);
   const entry = load(program, job.source, job.entryPoint);
-  if (isFailure(entry)) return failed(entry, program.stdout);
+  if (isFailure(entry)) return { ...failed(entry), ...leftBy(program) };
   if (job.work.kind === 'calls') {
     const calls = runCalls(program, entry, job.work.calls, job.work.stopOnThrow);
-    return { calls, assertions: [], stdout: program.stdout };
+    return { calls, assertions: [], ...leftBy(program) };
   }
   const judged = runJudge(judge, program, entry, { ...job.work, entryPoint: job.entryPoint, limits: job.limits });
-  return { ...judged, calls: [], stdout: program.stdout };
+  return { ...judged, calls: [], ...leftBy(program) };
 }
 
 /**

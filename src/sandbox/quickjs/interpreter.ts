@@ -12,6 +12,7 @@ import {
 import { DEFAULT_LIMITS as DEFAULTS, type LimitKind, type Limits } from '../limits.js';
 import { interruptsFor } from './budget.js';
 import { CODEC, JUDGE } from './guest.js';
+import { HeapGauge } from './heap.js';
 import { Snapshot } from './snapshot.js';
 
 /** TypeScript's library for Node has no types for WebAssembly. */
@@ -26,7 +27,7 @@ const WASM_PAGE = 65536;
 /** Static data and the C stack, which share the memory with the heap (5.3 MB in this build), and allocator overhead. */
 const FIXED_BYTES = 6 * 2 ** 20;
 const MIN_HEAP_BYTES = 4 * 2 ** 20;
-/** The allocator takes memory in steps of 64 KiB: once small allocations fail, it has used this much of the end. */
+/** The allocator takes memory in steps of 64 KiB at most: once small allocations fail, it has used this much of the end. */
 const EDGE_BYTES = 128 * 2 ** 10;
 
 /** Jobs of the microtask queue that cost one interrupt, so that a flood of jobs that never poll ends too. */
@@ -39,6 +40,9 @@ const LIMIT_MESSAGES: { readonly [limit in LimitKind]: string } = {
   memory_limit: 'memory limit exceeded',
   output_limit: 'output limit exceeded',
 };
+
+/** Every instance is of one build, so what was found in one holds for all. */
+let gauge: HeapGauge | undefined;
 
 /** How a program stopped: by a throw of its own, or at a limit. */
 export type Stopped =
@@ -152,6 +156,7 @@ export class Interpreter {
       this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame') };
     }
     this.snapshot = Snapshot.take(this.memory.buffer);
+    gauge ??= this.gauge();
   }
 
   /** Whether it may run a program with this much heap: it has that much, and no exception has crossed its C frames. */
@@ -178,6 +183,15 @@ export class Interpreter {
   /** QuickJS and its release date. */
   version(): string {
     return `quickjs ${/\d{4}-\d\d-\d\d/.exec(this.runtime.dumpMemoryUsage())?.[0] ?? 'unknown'}`;
+  }
+
+  /**
+   * High-water mark of the heap since the reset, in bytes: what the allocator has taken from the WebAssembly memory, in
+   * its steps of 4 KiB, the empty interpreter's own share included. Equal programs have equal marks. Undefined where
+   * the build keeps it hidden.
+   */
+  get peakBytes(): number | undefined {
+    return gauge?.read(this.memory.buffer);
   }
 
   /** Runs a script and returns its value. Throws `Halt` or `Crash`. */
@@ -286,6 +300,14 @@ export class Interpreter {
     const speechless = name === 'thrown' && text === 'null' && this.edge().some((byte) => byte !== 0);
     if (exhausted || speechless) return new Halt({ kind: 'limit', limit: 'memory_limit' });
     return new Halt({ kind: 'threw', name, text });
+  }
+
+  private gauge(): HeapGauge | undefined {
+    const found = HeapGauge.find(this.memory.buffer, this.snapshot.staticBytes, (bytes) =>
+      this.evaluate(`globalThis.kept = [globalThis.kept, new ArrayBuffer(${bytes})]`, 'gauge.js').dispose(),
+    );
+    this.snapshot.restore(this.memory.buffer);
+    return found;
   }
 
   private write(quoted: string): void {

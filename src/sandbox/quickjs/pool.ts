@@ -221,7 +221,7 @@ class Pool implements Backend {
 
 /** What a reply says. Throws where it is not what `protocol.ts` promises. */
 function resultOf(reply: Reply, toolchain: string): ExecutionResult {
-  const { calls, assertions, stdout, cpuMs, wallMs, failure } = reply;
+  const { calls, assertions, stdout, cpuMs, wallMs, peakBytes, failure } = reply;
   if (!Array.isArray(assertions)) throw new Error('no assertions');
   return {
     ...(failure ? { failure } : {}),
@@ -230,6 +230,7 @@ function resultOf(reply: Reply, toolchain: string): ExecutionResult {
     stdout,
     cpuMs,
     wallMs,
+    ...(peakBytes === undefined ? {} : { peakBytes }),
     toolchain,
   };
 }

@@ -22,6 +22,7 @@ export interface Outcome {
   readonly calls: readonly WireOutcome[];
   readonly assertions: readonly Assertion[];
   readonly stdout: string;
+  readonly peakBytes?: number;
 }
 
 export interface Reply extends Outcome {
