@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestsEvidence } from '../core/evidence.js';
 import type { Verifier } from '../core/verifier.js';
 import { createSandbox } from '../sandbox/index.js';
 import { floats } from './compare.js';
@@ -29,19 +30,30 @@ test('a right program is accepted with evidence for every test', async () => {
 });
 
 test.each([
-  ['wrong_answer', 'test', '  return x === 3 ? 0 : 2 * x;\n}', 2],
-  ['runtime_error', 'test', '  if (x > 1) throw new Error("no");\n  return 2;\n}', 1],
-  ['runtime_error', 'run', '  return y;\n}', 0],
-  ['compile_error', 'parse', '  return (;\n}', 0],
-  ['time_limit', 'run', '  for (;;);\n}', 0],
-  ['memory_limit', 'run', '  const a = []; for (;;) a.push(new Uint8Array(1e6));\n}', 0],
-  ['output_limit', 'run', '  for (;;) console.log("x".repeat(1e5));\n}', 0],
-  ['no_code', 'parse', '  \n', 0],
-] as const)('%s at rung %s', async (verdict, rung, completion, passed) => {
+  ['wrong_answer', 'test', '  return x === 3 ? 0 : 2 * x;\n}', 2, undefined],
+  ['runtime_error', 'test', '  if (x > 1) throw new Error("no");\n  return 2;\n}', 1, 'Error: no'],
+  ['runtime_error', 'run', '  return y;\n}', 0, "ReferenceError: 'y' is not defined"],
+  ['compile_error', 'parse', '  return (;\n}', 0, "SyntaxError: unexpected token in expression: ';'"],
+  ['time_limit', 'run', '  for (;;);\n}', 0, 'CPU time limit exceeded'],
+  ['memory_limit', 'run', '  const a = []; for (;;) a.push(new Uint8Array(1e6));\n}', 0, 'memory limit exceeded'],
+  ['output_limit', 'run', '  for (;;) console.log("x".repeat(1e5));\n}', 0, 'output limit exceeded'],
+  ['no_code', 'parse', '  \n', 0, 'the completion holds no program'],
+] as const)('%s at rung %s', async (verdict, rung, completion, passed, message) => {
   const [first, tests] = await verifier.verify(double, completion);
   expect(first).toEqual({ kind: 'rung', rung, passed: false });
   expect(tests).toMatchObject({ verdict, passed, total: 4 });
-  if (verdict !== 'wrong_answer') expect(tests).toMatchObject({ message: expect.stringMatching(/\w/) });
+  expect((tests as TestsEvidence).message).toBe(message);
+});
+
+test('the evidence holds the peak of memory where a program ran', async () => {
+  const [small, large] = await Promise.all(
+    ['  return 2 * x; // small\n}', '  new Uint8Array(4e6);\n  return 2 * x;\n}'].map((c) =>
+      testsOf(verifier, double, c),
+    ),
+  );
+  expect(large?.peakBytes).toBeGreaterThan(4e6);
+  expect(small?.peakBytes).toBeLessThan(1e6);
+  expect(await testsOf(verifier, double, '')).not.toHaveProperty('peakBytes');
 });
 
 test('judging stops at the first failure, or goes on if all tests are wanted', async () => {
