@@ -66,6 +66,18 @@ test('every assertion can pass, and can fail', async () => {
     ['assert.throws(() => solve("throw"), RangeError)', 'assert.throws(() => solve("throw"), TypeError)'],
     ['assert.throws(() => solve("throw"), /asked/)', 'assert.throws(() => solve("throw"), { message: "other" })'],
     ['assert.doesNotThrow(() => solve(1))', 'assert.doesNotThrow(() => solve("throw"))'],
+    ['assert.deepEqual(solve(6), "6")', 'assert.deepEqual(solve([6]), 6)'],
+    ['assert.notDeepEqual(solve([6]), 6)', 'assert.notDeepEqual(solve(6), 6)'],
+    ['assert.deepEqual(solve([NaN, null]), [NaN, undefined])', 'assert.deepEqual(solve([{}]), ["[object Object]"])'],
+    [
+      'assert.deepEqual(solve(new Set([[1], [2]])), new Set([[2], [1]]))',
+      'assert.deepEqual(solve(new Set([[1], [1]])), new Set([[1], [2]]))',
+    ],
+    [
+      'assert.deepEqual(solve(new Map([[[1], 2], [3, 4]])), new Map([[3, 4], [[1], 2]]))',
+      'assert.deepEqual(solve(new Map([[[1], 2], [[1], 3]])), new Map([[[1], 2], [[1], 2]]))',
+    ],
+    ['assert.deepEqual(solve(Object(6)), Object(6))', 'assert.deepEqual(solve(Object(6)), Object(7))'],
     ['assert.ok(true)', 'assert.fail("never")'],
     ['require("assert").strict.equal(solve(1), 1)', 'require("assert/strict").equal(solve(1), "1")'],
     ['console.assert(solve(1) === 1)', 'console.assert(solve(1) === 2)'],

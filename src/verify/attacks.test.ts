@@ -372,6 +372,24 @@ describe.each([
   });
 });
 
+test.each([
+  ['an array round the right number', 'assert.deepEqual(solve(), 6)', 'const solve = () => [6];'],
+  [
+    'one member of a set over and over',
+    'assert.deepEqual(solve(), new Set([[1], [2]]))',
+    'const solve = () => new Set([[1], [1]]);',
+  ],
+  ['another boxed number', 'assert.deepEqual(solve(), Object(6))', 'const solve = () => Object(7);'],
+])('%s passed assert.deepEqual', async (_name, source, program) => {
+  const verifier = await createVerifier({ workers: 1 });
+  try {
+    const task = taskOf({ kind: 'asserts', source });
+    expect(await testsOf(verifier, task, program)).toMatchObject({ verdict: 'wrong_answer', passed: 0, total: 1 });
+  } finally {
+    await verifier.close();
+  }
+});
+
 test('a native loop that never polls ends by CPU time, and the pool goes on', async () => {
   const verifier = await createVerifier({ workers: 1, limits: { cpuMs: 1 } });
   try {

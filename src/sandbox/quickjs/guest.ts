@@ -284,20 +284,30 @@ export const JUDGE = `(function (codec, call, record) {
     throw message instanceof Error ? message : new AssertionError(text);
   };
   const kind = (v) => Object.prototype.toString.call(v);
+  const simple = (v) => typeof v !== 'object' || v === null;
+  // Each of the items has a partner of its own in the rest.
+  const paired = (items, rest, equal) => items.every((item) => {
+    const at = rest.findIndex((other) => equal(item, other));
+    return at >= 0 && rest.splice(at, 1).length === 1;
+  });
   const same = (a, b, strict) => {
-    if (strict ? Object.is(a, b) : a == b || (a !== a && b !== b)) return true;
-    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+    if (strict ? Object.is(a, b) : a === b) return true;
+    if (simple(a) || simple(b)) return !strict && simple(a) && simple(b) && (a == b || (a !== a && b !== b));
     if (kind(a) !== kind(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-    if (a instanceof Date) return a.getTime() === b.getTime();
+    if (a instanceof Date || a instanceof Number || a instanceof Boolean || a instanceof String) {
+      return Object.is(a.valueOf(), b.valueOf());
+    }
     if (a instanceof Map) {
+      const easy = (key) => simple(key) && a.has(key) && b.has(key);
       if (a.size !== b.size) return false;
-      for (const [key, item] of a) if (!b.has(key) || !same(item, b.get(key), strict)) return false;
-      return true;
+      for (const [key, item] of a) if (easy(key) && !same(item, b.get(key), strict)) return false;
+      return paired([...a].filter(([key]) => !easy(key)), [...b].filter(([key]) => !easy(key)),
+        (x, y) => same(x[0], y[0], strict) && same(x[1], y[1], strict));
     }
     if (a instanceof Set) {
       if (a.size !== b.size) return false;
-      for (const item of a) if (!b.has(item) && ![...b].some((other) => same(item, other, strict))) return false;
-      return true;
+      return paired([...a].filter((item) => !b.has(item)), [...b].filter((item) => !a.has(item)),
+        (x, y) => same(x, y, strict));
     }
     const names = Object.keys(a);
     if (names.length !== Object.keys(b).length || a.length !== b.length) return false;
