@@ -110,6 +110,25 @@ test('asynchronous test code is awaited, and loses no error', async () => {
   expect(await judge(chained, 'const solve = async (x) => x + 1;')).toMatchObject({ verdict: 'accepted' });
 });
 
+test.each([
+  ['two functions', 'async function a() { T; }\nasync function b() { console.assert(true); }\na(); b();'],
+  ['a lone arrow', '(async () => { T; })(); 1'],
+  ['a callback', 'solve(0).then(async () => { T; }); 1'],
+  ['a plain callback', 'solve(0).then(() => solve(1)).then((x) => { console.assert(x.value === 1); }); solve(2); 1'],
+])(
+  'a wrong answer that broke detached test code passed, as what it never asserted was not missed: %s',
+  async (_name, code) => {
+    const body = 'const x = await solve(1); console.assert(x.value === 1)';
+    const source = `console.assert(solve.name !== 'x');\n${code.replace('T', body)}`;
+    const right = 'const solve = async (x) => ({ value: x });';
+    expect(await judge(source, right)).toMatchObject({ verdict: 'accepted' });
+    expect(await judge(source, 'const solve = async () => {};')).toMatchObject({
+      verdict: 'wrong_answer',
+      message: expect.stringContaining('test code threw'),
+    });
+  },
+);
+
 test('what the program throws is its own error, what the tests do wrong is not', async () => {
   expect(await judge('console.assert(solve() === 1)', 'function solve() { return missing; }')).toMatchObject({
     verdict: 'runtime_error',

@@ -2,7 +2,9 @@ import type { QuickJSHandle } from 'quickjs-emscripten';
 import type { Limits } from '../limits.js';
 import type { Assertion, Failure } from '../sandbox.js';
 import { Crash, Halt, Interpreter, type Stopped } from './interpreter.js';
+import { JUDGE_HOOK } from './judge.js';
 import type { Job, Outcome, WireOutcome } from './protocol.js';
+import { hookAsyncErrors, judgesArguments } from './test-code.js';
 
 const IDENTIFIER =
   /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u;
@@ -82,24 +84,32 @@ function runJudge(
   judge: Interpreter,
   program: Interpreter,
   entry: QuickJSHandle,
-  job: Pick<Job, 'entryPoint' | 'limits'> & { readonly source: string; readonly helpers: string },
+  job: Pick<Job, 'entryPoint' | 'limits'> & Extract<Job['work'], { kind: 'judge' }>,
 ): { readonly failure?: Failure; readonly assertions: Assertion[] } {
   const assertions: Assertion[] = [];
   let programFailure: Failure | undefined;
   let crash: Crash | undefined;
   let lastThrow: Failure | undefined;
   let calls = 0;
+  let left = '';
 
-  const call = (argsText: string): string => {
-    calls++;
+  const apply = (argsText: string): string => {
     try {
       const { text, promised } = program.apply(entry, argsText);
       return (promised ? 'p' : 'v') + text;
     } catch (error) {
-      if (error instanceof Halt && error.stopped.kind === 'threw') {
-        lastThrow = asFailure(error);
-        return (error.promised ? 'r' : 'e') + JSON.stringify([error.stopped.name, error.stopped.text]);
-      }
+      if (!(error instanceof Halt) || error.stopped.kind !== 'threw') throw error;
+      lastThrow = asFailure(error);
+      return (error.promised ? 'r' : 'e') + JSON.stringify([error.stopped.name, error.stopped.text]);
+    }
+  };
+  const call = (argsText: string): string => {
+    calls++;
+    try {
+      const reply = apply(argsText);
+      left = program.left() ?? '';
+      return reply;
+    } catch (error) {
       if (error instanceof Crash) crash = error;
       else if (error instanceof Halt) programFailure = asFailure(error);
       judge.halt('time_limit');
@@ -108,16 +118,17 @@ function runJudge(
   };
   judge.reset(judgeLimits(job.limits), {
     call,
+    left: () => left,
     record: (passed, message) => void assertions.push({ passed, message }),
   });
-  const { install, blame } = judge.judge as NonNullable<Interpreter['judge']>;
+  const { install, blame, lost } = judge.judge as NonNullable<Interpreter['judge']>;
 
   const report = (halt: Halt, source: string): Failure | undefined => {
     if (halt.stopped.kind === 'limit') {
       return { verdict: halt.stopped.limit, message: `${halt.message} in the test code` };
     }
     if (source === 'program') return { verdict: 'runtime_error', message: halt.message };
-    if (source === 'assertion') return undefined; // Recorded already.
+    if (source === 'assertion' || source === 'nothing') return undefined; // Recorded already.
     // A SyntaxError may also come from test code that parses what the program returned.
     if (source === 'tests' || (source === 'syntax' && !judge.parses(job.source))) {
       return badTests(`the test code does not run: ${halt.message}`);
@@ -138,15 +149,16 @@ function runJudge(
   let failure: Failure | undefined;
   try {
     judge.call(install, judge.context.newString(job.entryPoint));
-    const result = judge.attempt(job.source, 'tests.js');
+    const hooked = hookAsyncErrors(job.source, JUDGE_HOOK);
+    const result = judge.attempt(hooked !== job.source && judge.parses(hooked) ? hooked : job.source, 'tests.js');
     if (result.error) {
       failure = explain(result.error);
     } else {
       const jobs = judge.drain();
       const state = judge.promiseState(result.value);
       if (state.type === 'rejected') failure = explain(state.error);
-      // In asynchronous test code a program's error may be lost in a promise that nobody reads.
-      if (jobs > 0) failure ??= lastThrow;
+      // In asynchronous test code an error may be lost in a promise that nobody reads.
+      if (jobs > 0) failure ??= lastThrow ?? explain(judge.call(lost));
     }
   } catch (error) {
     if (!(error instanceof Halt)) throw error;
@@ -210,6 +222,7 @@ const judgeLimits = (limits: Limits): Limits => ({
 
 function attempt({ program, judge }: Interpreters, job: Job): Outcome {
   program.reset(job.limits);
+  if (job.work.kind === 'judge' && judgesArguments(job.work.source, job.entryPoint)) program.track();
   const entry = load(program, job.source, job.entryPoint);
   if (isFailure(entry)) return { ...failed(entry), ...leftBy(program) };
   if (job.work.kind === 'calls') {

@@ -15,6 +15,12 @@ const MAX_NODES = 200_000;
  *   be a promise, which only the host can tell for certain.
  * - `encode(value)`: `v` + text, or `!` where the value is larger than allowed.
  * - `decode(text)`, `describe(error)` → JSON `[name, message]`; `configure(maxChars)` sets the size of output and results.
+ * - `track()`: from now on `left()` gives the arguments of the last `run` as the program left them, and all that was in
+ *   them: `v` + a JSON list, or `!` where they are larger or deeper than allowed. A container is there `[id, kind, content]` the first time and `[id]`
+ *   after that, so that it keeps its identity and may contain itself; everything else is as in a wire text, where it is
+ *   never an array. The containers that went in have the first ids, in the order in which `children` visits them.
+ * - `revive(value)`: a wire value, parsed, as what it stands for.
+ * - `children(value, visit)`: calls `visit` with what a container of decoded data holds; false if it is no container.
  */
 export const CODEC = String.raw`(function (write) {
   'use strict';
@@ -26,8 +32,10 @@ export const CODEC = String.raw`(function (write) {
   const { indexOf, slice } = String.prototype;
   const text = String, ObjectOf = Object, MapOf = Map, SetOf = Set, DateOf = Date, big = BigInt, TypeErrorOf = TypeError;
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
-  const mapForEach = Map.prototype.forEach, mapSet = Map.prototype.set;
-  const setForEach = Set.prototype.forEach, setAdd = Set.prototype.add;
+  const { forEach: mapForEach, set: mapSet, get: mapGet } = Map.prototype;
+  const { forEach: setForEach, add: setAdd, has: setHas } = Set.prototype;
+  const { prototype: mapPrototype } = Map, { prototype: setPrototype } = Set;
+  const mapSize = getter(mapPrototype, 'size'), setSize = getter(setPrototype, 'size');
   const getTime = Date.prototype.getTime;
   const typedPrototype = getPrototypeOf(Int8Array.prototype);
   const typedName = getter(typedPrototype, Symbol.toStringTag), typedLength = getter(typedPrototype, 'length');
@@ -196,8 +204,102 @@ export const CODEC = String.raw`(function (write) {
     return '[' + quote(clip(name)) + ',' + quote(clip(message)) + ']';
   };
 
+  // Walks decoded data only, so there is nothing of the program's that could run.
+  const children = (v, visit) => {
+    if (typeof v !== 'object' || v === null) return false;
+    if (isArray(v)) {
+      for (let i = 0; i < v.length; i++) visit(v[i]);
+      return true;
+    }
+    const prototype = getPrototypeOf(v);
+    if (prototype === mapPrototype) apply(mapForEach, v, [(item, key) => { visit(key); visit(item); }]);
+    else if (prototype === setPrototype) apply(setForEach, v, [visit]);
+    else if (prototype === objectPrototype || prototype === null) {
+      const names = keys(v);
+      for (let i = 0; i < names.length; i++) visit(v[names[i]]);
+    }
+    return true;
+  };
+  let tracking = false, given, ids, count = 0, done;
+  const number = (v) => {
+    if (typeof v === 'object' && v !== null) apply(mapSet, ids, [v, count++]);
+    children(v, number);
+  };
+  const nodeList = (items, length, depth) => {
+    if (length > nodes) throw LIMIT;
+    let out = '[';
+    for (let i = 0; i < length; i++) out += (i === 0 ? '' : ',') + node(items[i], depth);
+    return out + ']';
+  };
+  const nodeFields = (object, depth) => {
+    const names = keys(object), length = names.length;
+    if (length > nodes) throw LIMIT;
+    let out = '[';
+    for (let i = 0; i < length; i++) {
+      const name = names[i];
+      if ((chars -= name.length) < 0) throw LIMIT;
+      out += (i === 0 ? '' : ',') + '[' + quote(name) + ',' + node(object[name], depth) + ']';
+    }
+    return out + ']';
+  };
+  const nodeEach = (forEach, object, write) => {
+    let out = '', error = null;
+    apply(forEach, object, [(item, key) => {
+      if (error !== null) return;
+      try { out += (out === '' ? '' : ',') + write(item, key); } catch (e) { error = [e]; }
+    }]);
+    if (error !== null) throw error[0];
+    return '[' + out + ']';
+  };
+  const content = (object, depth) => {
+    if (isArray(object)) return '"array",' + nodeList(object, object.length, depth);
+    const name = apply(typedName, object, []);
+    if (name !== undefined) return quote(name) + ',' + nodeList(object, apply(typedLength, object, []), depth);
+    if (brand(mapSize, object) !== null) {
+      return '"map",' + nodeEach(mapForEach, object, (item, key) => '[' + node(key, depth) + ',' + node(item, depth) + ']');
+    }
+    if (brand(setSize, object) !== null) return '"set",' + nodeEach(setForEach, object, (item) => node(item, depth));
+    const time = brand(getTime, object);
+    if (time !== null) return '"date",' + value(time[0], 0);
+    const boxed = brand(numberValue, object) || brand(stringValue, object) || brand(booleanValue, object);
+    if (boxed !== null) return '"boxed",' + value(boxed[0], 0);
+    return '"fields",' + nodeFields(object, depth);
+  };
+  const node = (v, depth) => {
+    if (typeof v !== 'object' || v === null) return value(v, 0);
+    if (--nodes < 0 || depth >= ${MAX_DEPTH}) throw LIMIT;
+    let id = apply(mapGet, ids, [v]);
+    if (id === undefined) apply(mapSet, ids, [v, (id = count++)]);
+    if (apply(setHas, done, [v])) return '[' + id + ']';
+    apply(setAdd, done, [v]);
+    return '[' + id + ',' + content(v, depth + 1) + ']';
+  };
+  const left = () => {
+    nodes = ${MAX_NODES};
+    chars = maxChars;
+    done = new SetOf();
+    try {
+      let out = '[' + node(given, 0);
+      // What is no longer within the arguments may still be in the tests' hands.
+      apply(mapForEach, ids, [(_, v) => { if (!apply(setHas, done, [v])) out += ',' + node(v, 0); }]);
+      out += ']';
+      return out.length > 4 * maxChars + 16 ? '!' : 'v' + out;
+    } catch (e) {
+      if (e === LIMIT) return '!';
+      throw e;
+    }
+  };
+  const track = () => { tracking = true; };
+
   const run = (entry, source) => {
-    const result = apply(entry, undefined, decode(source));
+    const args = decode(source);
+    if (tracking) {
+      given = args;
+      ids = new MapOf();
+      count = 0;
+      number(args);
+    }
+    const result = apply(entry, undefined, args);
     if (typeof result === 'object' && result !== null && !isArray(result)) {
       const prototype = getPrototypeOf(result);
       if (prototype !== objectPrototype && prototype !== null) return result;
@@ -231,142 +333,5 @@ export const CODEC = String.raw`(function (write) {
   globalThis.exports = {};
   globalThis.module = { exports: globalThis.exports };
   const configure = (n) => { maxChars = n; };
-  return { run, encode, decode, describe, configure };
-})`;
-
-/**
- * The judge's half, run after `CODEC` in an interpreter that holds no untrusted code. The script's value is a function
- * (codec, call, record) that defines `console.assert`, `assert` and `require('assert')`. It returns
- * - `install(name)`: defines the entry point as a call into the program's interpreter;
- * - `blame(error)`: where an error came from: `program`, `assertion`, `tests`, `syntax` or `other`.
- *
- * `call(text)` → `v` + text | `p` + text (a promise's value) | `e` + JSON [name, message] | `r` + the same (rejection).
- */
-export const JUDGE = `(function (codec, call, record) {
-  'use strict';
-  const fromProgram = new WeakSet();
-  const classes = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
-  const rebuild = (text) => {
-    const [name, message] = JSON.parse(text);
-    const error = new (Object.hasOwn(classes, name) ? classes[name] : Error)(message);
-    if (error.name !== name) error.name = name;
-    fromProgram.add(error);
-    return error;
-  };
-  const entry = (...args) => {
-    const out = codec.encode(args);
-    if (out === '!') throw new TypeError('arguments too large');
-    const reply = call(out.slice(1)), rest = reply.slice(1);
-    switch (reply[0]) {
-      case 'v': return codec.decode(rest);
-      case 'p': return Promise.resolve(codec.decode(rest));
-      case 'r': return Promise.reject(rebuild(rest));
-      default: throw rebuild(rest);
-    }
-  };
-  const install = (entryName) => {
-    const path = entryName.split('.'), last = path.pop();
-    let holder = globalThis;
-    for (const name of path) holder = holder[name] ??= {};
-    holder[last] = entry;
-  };
-
-  class AssertionError extends Error {}
-  Object.defineProperty(AssertionError.prototype, 'name', { value: 'AssertionError' });
-  const show = (v) => {
-    const out = codec.encode(v);
-    return out.length > 200 ? out.slice(1, 200) + '…' : out.slice(1);
-  };
-  const check = (passed, message, detail) => {
-    if (passed) return record(true, '""');
-    const text = message instanceof Error ? message.message : message === undefined ? detail() : String(message);
-    record(false, JSON.stringify(text.slice(0, 500)));
-    throw message instanceof Error ? message : new AssertionError(text);
-  };
-  const kind = (v) => Object.prototype.toString.call(v);
-  const simple = (v) => typeof v !== 'object' || v === null;
-  // Each of the items has a partner of its own in the rest.
-  const paired = (items, rest, equal) => items.every((item) => {
-    const at = rest.findIndex((other) => equal(item, other));
-    return at >= 0 && rest.splice(at, 1).length === 1;
-  });
-  const same = (a, b, strict) => {
-    if (strict ? Object.is(a, b) : a === b) return true;
-    if (simple(a) || simple(b)) return !strict && simple(a) && simple(b) && (a == b || (a !== a && b !== b));
-    if (kind(a) !== kind(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-    if (a instanceof Date || a instanceof Number || a instanceof Boolean || a instanceof String) {
-      return Object.is(a.valueOf(), b.valueOf());
-    }
-    if (a instanceof Map) {
-      const easy = (key) => simple(key) && a.has(key) && b.has(key);
-      if (a.size !== b.size) return false;
-      for (const [key, item] of a) if (easy(key) && !same(item, b.get(key), strict)) return false;
-      return paired([...a].filter(([key]) => !easy(key)), [...b].filter(([key]) => !easy(key)),
-        (x, y) => same(x[0], y[0], strict) && same(x[1], y[1], strict));
-    }
-    if (a instanceof Set) {
-      if (a.size !== b.size) return false;
-      return paired([...a].filter((item) => !b.has(item)), [...b].filter((item) => !a.has(item)),
-        (x, y) => same(x, y, strict));
-    }
-    const names = Object.keys(a);
-    if (names.length !== Object.keys(b).length || a.length !== b.length) return false;
-    return names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name], strict));
-  };
-  const compared = (word, a, b) => () => show(a) + ' ' + word + ' ' + show(b);
-  const assert = (passed, message) => check(!!passed, message, () => 'not true: ' + show(passed));
-  const throwing = (f) => {
-    try { f(); } catch (error) { return { error }; }
-    return null;
-  };
-  Object.assign(assert, {
-    AssertionError,
-    ok: assert,
-    fail: (message) => check(false, message, () => 'failed'),
-    equal: (a, b, m) => check(a == b || (a !== a && b !== b), m, compared('!=', a, b)),
-    notEqual: (a, b, m) => check(a != b, m, compared('==', a, b)),
-    strictEqual: (a, b, m) => check(Object.is(a, b), m, compared('!==', a, b)),
-    notStrictEqual: (a, b, m) => check(!Object.is(a, b), m, compared('===', a, b)),
-    deepEqual: (a, b, m) => check(same(a, b, false), m, compared('differs from', a, b)),
-    notDeepEqual: (a, b, m) => check(!same(a, b, false), m, compared('equals', a, b)),
-    deepStrictEqual: (a, b, m) => check(same(a, b, true), m, compared('differs from', a, b)),
-    notDeepStrictEqual: (a, b, m) => check(!same(a, b, true), m, compared('equals', a, b)),
-    throws: (f, expected, message) => {
-      const thrown = throwing(f);
-      if (thrown === null || typeof expected === 'string' || expected === undefined) {
-        return check(thrown !== null, typeof expected === 'string' ? expected : message, () => 'nothing was thrown');
-      }
-      const { error } = thrown;
-      const fits = expected instanceof RegExp ? expected.test(String(error))
-        : typeof expected === 'object' ? Object.keys(expected).every((k) => expected[k] instanceof RegExp
-          ? expected[k].test(error[k]) : same(error[k], expected[k], true))
-        : expected.prototype !== undefined && error instanceof expected ? true
-        : expected === Error || Error.isPrototypeOf(expected) ? false : expected(error) === true;
-      check(fits, message, () => 'threw something else: ' + error);
-    },
-    doesNotThrow: (f, message) => {
-      const thrown = throwing(f);
-      check(thrown === null, message, () => 'threw ' + thrown.error);
-    },
-  });
-  const strict = Object.assign((...args) => assert(...args), assert, {
-    equal: assert.strictEqual, notEqual: assert.notStrictEqual,
-    deepEqual: assert.deepStrictEqual, notDeepEqual: assert.notDeepStrictEqual,
-  });
-  assert.strict = strict.strict = strict;
-  console.assert = (passed, message) => {
-    record(!!passed, JSON.stringify(passed ? '' : message === undefined ? 'console.assert failed' : String(message).slice(0, 500)));
-  };
-  globalThis.assert = assert;
-  globalThis.require = (name) => {
-    if (name === 'assert' || name === 'node:assert') return assert;
-    if (name === 'assert/strict' || name === 'node:assert/strict') return strict;
-    throw new ReferenceError("test code cannot require '" + name + "'");
-  };
-  return {
-    install,
-    blame: (error) => (typeof error === 'object' && error !== null && fromProgram.has(error) ? 'program'
-      : error instanceof AssertionError ? 'assertion'
-      : error instanceof SyntaxError ? 'syntax' : error instanceof ReferenceError ? 'tests' : 'other'),
-  };
+  return { run, encode, decode, describe, configure, track, left, children, revive };
 })`;

@@ -11,8 +11,9 @@ import {
 } from 'quickjs-emscripten';
 import { DEFAULT_LIMITS as DEFAULTS, type LimitKind, type Limits } from '../limits.js';
 import { interruptsFor } from './budget.js';
-import { CODEC, JUDGE } from './guest.js';
+import { CODEC } from './guest.js';
 import { HeapGauge } from './heap.js';
+import { JUDGE } from './judge.js';
 import { Snapshot } from './snapshot.js';
 
 /** TypeScript's library for Node has no types for WebAssembly. */
@@ -67,6 +68,7 @@ export class Crash extends Error {}
 export interface JudgeHooks {
   /** Calls the program; see `JUDGE` for the texts. */
   readonly call: (argsText: string) => string;
+  readonly left: () => string;
   readonly record: (passed: boolean, message: string) => void;
 }
 
@@ -75,11 +77,14 @@ interface Codec {
   readonly encode: QuickJSHandle;
   readonly describe: QuickJSHandle;
   readonly configure: QuickJSHandle;
+  readonly track: QuickJSHandle;
+  readonly left: QuickJSHandle;
 }
 
 interface JudgeParts {
   readonly install: QuickJSHandle;
   readonly blame: QuickJSHandle;
+  readonly lost: QuickJSHandle;
 }
 
 /**
@@ -95,6 +100,7 @@ export class Interpreter {
   private readonly snapshot: Snapshot;
   private hooks: JudgeHooks | undefined;
   private limits: Limits = DEFAULTS;
+  private tracking = false;
   private limit: LimitKind | undefined;
   private interrupts = 0;
   private allowed = Number.POSITIVE_INFINITY;
@@ -144,16 +150,19 @@ export class Interpreter {
       encode: part(codec, 'encode'),
       describe: part(codec, 'describe'),
       configure: part(codec, 'configure'),
+      track: part(codec, 'track'),
+      left: part(codec, 'left'),
     };
     if (role === 'judge') {
       const call = context.newFunction('call', (text) =>
         context.newString(this.hooks?.call(context.getString(text)) as string),
       );
+      const left = context.newFunction('left', () => context.newString(this.hooks?.left() as string));
       const record = context.newFunction('record', (passed, message) => {
         this.hooks?.record(context.eq(passed, context.true), JSON.parse(context.getString(message)) as string);
       });
-      const judge = this.call(this.evaluate(JUDGE, 'judge.js'), codec, call, record);
-      this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame') };
+      const judge = this.call(this.evaluate(JUDGE, 'judge.js'), codec, call, left, record);
+      this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame'), lost: part(judge, 'lost') };
     }
     this.snapshot = Snapshot.take(this.memory.buffer);
     gauge ??= this.gauge();
@@ -170,6 +179,7 @@ export class Interpreter {
     this.edge().fill(0);
     this.limits = limits;
     this.hooks = hooks;
+    this.tracking = false;
     this.limit = undefined;
     this.interrupts = 0;
     this.allowed = interruptsFor(limits.cpuMs);
@@ -252,6 +262,29 @@ export class Interpreter {
       }
     } finally {
       result.dispose();
+    }
+  }
+
+  /** Keeps the arguments of each call from now on, for `left`. */
+  track(): void {
+    this.call(this.codec.track).dispose();
+    this.tracking = true;
+  }
+
+  /**
+   * What the program has made of its last call's arguments, as the text that `CODEC` describes; undefined without
+   * `track` and where it cannot be read, e.g. because it is too large. Throws `Halt` at a limit, `Crash`.
+   */
+  left(): string | undefined {
+    if (!this.tracking) return undefined;
+    try {
+      const handle = this.call(this.codec.left);
+      const text = this.guarded(() => this.context.getString(handle));
+      handle.dispose();
+      return text === '!' ? undefined : text.slice(1);
+    } catch (error) {
+      if (error instanceof Halt && error.stopped.kind === 'threw') return undefined;
+      throw error;
     }
   }
 
