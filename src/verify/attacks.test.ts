@@ -149,6 +149,118 @@ const FORGERIES: readonly Attack[] = [
   ['a function', 'wrong_answer', 'const solve = () => () => 6;'],
   ['a cyclic object', 'wrong_answer', 'function solve() { const a = {}; a.a = a; return a; }'],
   ['a cyclic tree', 'time_limit', 'function solve() { const a = []; a.push(a, a); return a; }'],
+  ['an array headed by a wire tag', 'wrong_answer', String.raw`const solve = () => ['\u0001map', [[1, 6]]];`],
+  ['an escaped wire tag', 'wrong_answer', String.raw`const solve = () => '\u0001s\u0001NaN';`],
+  ['the text of a reply', 'wrong_answer', 'const solve = () => "v6";'],
+  [
+    'keys of tags and prototypes',
+    'wrong_answer',
+    String.raw`const solve = () => JSON.parse('{"\\u0001": 6, "__proto__": {"a": 6}, "valueOf": 6}');`,
+  ],
+  [
+    'a getter that answers differently each time',
+    'wrong_answer',
+    'const solve = () => { let n = 0; return { get x() { return n++ ? 6 : {}; } }; };',
+  ],
+  [
+    'a length that grows as it is read',
+    'wrong_answer',
+    'const solve = () => { let n = 0; return new Proxy([6], { get: (t, k) => (k === "length" ? n++ : 6) }); };',
+  ],
+  [
+    'a length that is an object',
+    'wrong_answer',
+    'const solve = () => new Proxy([], { get: (t, k) => (k === "length" ? { valueOf: () => 1 } : 6) });',
+  ],
+  [
+    'a proxy with the same key twice',
+    'runtime_error',
+    'const solve = () => new Proxy({}, { ownKeys: () => ["a", "a"], getOwnPropertyDescriptor: () => ({ value: 6, enumerable: true, configurable: true }) });',
+  ],
+  [
+    'a prototype that differs each time',
+    'wrong_answer',
+    'const solve = () => { let n = 0; return new Proxy({}, { getPrototypeOf: () => [Object.prototype, null, Promise.prototype][n++ % 3] }); };',
+  ],
+  [
+    'a subclass of Array',
+    'wrong_answer',
+    'class A extends Array { get length() { return 6; } valueOf() { return 6; } } const solve = () => new A(1, 2, 3);',
+  ],
+  [
+    'a subclass of Number',
+    'wrong_answer',
+    'class N extends Number { valueOf() { return 6; } [Symbol.toPrimitive]() { return 6; } } const solve = (xs) => new N(xs.reduce((a, b) => a + b, 0));',
+  ],
+  [
+    'a subclass of Map',
+    'wrong_answer',
+    'class M extends Map { forEach(f) { f(6, 6); } get size() { return 6; } } const solve = () => new M();',
+  ],
+  [
+    'a subclass of Promise',
+    'wrong_answer',
+    'class P extends Promise { then(r) { r(6); } static get [Symbol.species]() { return Number; } } const solve = () => new P((r) => r(7));',
+  ],
+  [
+    'a promise with a then of its own',
+    'wrong_answer',
+    'const solve = () => { const p = Promise.resolve(7); p.then = (r) => r(6); p.constructor = function () { return 6; }; return p; };',
+  ],
+  ['a proxy of a promise', 'runtime_error', 'const solve = async () => new Proxy(Promise.resolve(6), {});'],
+  ['an asynchronous generator', 'wrong_answer', 'async function* solve() { yield 6; }'],
+  [
+    'an array that shrinks under the codec',
+    'wrong_answer',
+    'const solve = () => { const a = [{ get x() { a.length = 1; return 6; } }, 1, 2]; return a; };',
+  ],
+  [
+    'what microtasks do to a result',
+    'wrong_answer',
+    'const solve = (xs) => { Promise.resolve().then(() => { xs.length = 0; xs.push(6); }); return xs; };',
+  ],
+  [
+    'an error that claims to be the judge’s',
+    'runtime_error',
+    'function solve() { const e = new Error("accepted"); e.name = "AssertionError"; throw e; }',
+  ],
+  [
+    'an error whose message ends its JSON',
+    'runtime_error',
+    String.raw`function solve() { throw new Error('"]\u0000\u0001["accepted",'); }`,
+  ],
+  [
+    'an error that is its own message',
+    'runtime_error',
+    'function solve() { const e = new Error("x"); e.cause = e; e.message = e; e.name = e; throw e; }',
+  ],
+  ['a forged interrupt', 'runtime_error', 'function solve() { throw new InternalError("interrupted"); }'],
+  ['a forged memory limit', 'memory_limit', 'function solve() { throw new InternalError("out of memory"); }'],
+  [
+    'an entry point that replaces itself',
+    'wrong_answer',
+    'function solve(xs) { globalThis.solve = (ys) => ys.reduce((a, b) => a + b, 0); return solve(xs) + 1; }',
+  ],
+  [
+    'a proxy as the entry point',
+    'wrong_answer',
+    'const solve = new Proxy(function () {}, { apply: (f, self, args) => args, get: () => 6 });',
+  ],
+  [
+    'redefined undefined and globalThis',
+    'wrong_answer',
+    `var globalThis = { solve: () => 6 }, undefined = 6, NaN = 6; ${WRONG}`,
+  ],
+  [
+    'prototypes cut loose',
+    'wrong_answer',
+    `for (const C of [Function, Array, Map, Set]) Object.setPrototypeOf(C.prototype, null); ${WRONG}`,
+  ],
+  [
+    'patched Map and Set',
+    'wrong_answer',
+    `for (const C of [Map, Set, WeakMap]) for (const k of ['get', 'has', 'set', 'add', 'forEach']) C.prototype[k] = () => 6; ${WRONG}`,
+  ],
 ];
 
 const ESCAPES: readonly Attack[] = [
@@ -189,6 +301,22 @@ const ESCAPES: readonly Attack[] = [
     'exhausting the prelude',
     'runtime_error',
     'const solve = () => module.constructor.constructor("return globalThis.process.env")();',
+  ],
+  ['Intl', 'runtime_error', 'const solve = () => new Intl.NumberFormat("en").format(6);'],
+  [
+    'Atomics.waitAsync',
+    'runtime_error',
+    'const solve = async () => Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(8)), 0, 0).value;',
+  ],
+  [
+    'a Function constructor of a Function constructor',
+    'wrong_answer',
+    `(() => {}).constructor.constructor('this.process ??= this; Object.defineProperty(Object.prototype, "v", { get: () => 6 })')(); ${WRONG}`,
+  ],
+  [
+    'every global deleted',
+    'runtime_error',
+    'for (const k of Object.getOwnPropertyNames(globalThis)) { try { delete globalThis[k]; } catch {} } globalThis.solve = () => 12345;',
   ],
 ];
 
@@ -296,6 +424,28 @@ const BOMBS: readonly Attack[] = [
   ['a BigInt result', 'wrong_answer', 'const solve = () => 3n ** 100000n;'],
   ['a huge thrown message', 'runtime_error', 'const solve = () => { throw new Error("x".repeat(4e6)); };'],
   ['many captures', 'runtime_error', 'const solve = () => new RegExp("(".repeat(1e5) + ")".repeat(1e5)).test("");'],
+  [
+    'an endless loop in an error’s stack and name',
+    'runtime_error',
+    'function solve() { const e = new Error("x"); Object.defineProperty(e, "stack", { get() { for (;;); } }); Object.defineProperty(e, "name", { value: { toString() { for (;;); } } }); throw e; }',
+  ],
+  ['an endless then', 'time_limit', 'const solve = async () => ({ get then() { for (;;); } });'],
+  ['a map that holds itself', 'time_limit', 'const solve = () => { const m = new Map(); m.set(m, m); return m; };'],
+  [
+    'a map that grows as it is read',
+    'time_limit',
+    'const solve = () => { const m = new Map([[0, { get x() { m.set(m.size, { get x() { return m.set(m.size, this), 6; } }); return 6; } }]]); return m; };',
+  ],
+  [
+    'a buffer that shrinks to nothing',
+    'wrong_answer',
+    'const solve = () => { const b = new ArrayBuffer(8, { maxByteLength: 1 << 20 }); const a = new Uint8Array(b); b.resize(1 << 20); b.resize(0); return a; };',
+  ],
+  [
+    'endless finalizers',
+    'wrong_answer',
+    'const solve = () => { const r = new FinalizationRegistry(() => { for (;;); }); for (let i = 0; i < 1e3; i++) r.register({ a: new Uint8Array(1e4) }, i); return 12345; };',
+  ],
 ];
 
 const SOURCES: readonly Attack[] = [
@@ -324,6 +474,34 @@ const SOURCES: readonly Attack[] = [
     'Object.defineProperty(globalThis, "solve", { get() { for (;;); } });',
   ],
   ['an entry point in its dead zone', 'runtime_error', 'throw 1; const solve = () => 6;'],
+  [
+    'an HTML comment that hides the next line',
+    'wrong_answer',
+    'function solve(xs) { let s = 6\n--> return s\nreturn 12345; }',
+  ],
+  [
+    'a line separator in a comment',
+    'wrong_answer',
+    'function solve(xs) { // \u2028 return 12345;\n return xs.length; }',
+  ],
+  [
+    'a source map and a source URL',
+    'wrong_answer',
+    `//# sourceMappingURL=file:///etc/passwd\n//# sourceURL=tests.js\n${WRONG}`,
+  ],
+  ['a hashbang', 'wrong_answer', `#!/usr/bin/env node\n${WRONG}`],
+  ['a byte order mark', 'wrong_answer', `\ufeff${WRONG}`],
+  [
+    'with',
+    'wrong_answer',
+    'with (new Proxy(globalThis, { has: () => true, get: (t, k) => (k === Symbol.unscopables ? undefined : () => 6) })) { var solve = () => 12345; }',
+  ],
+  [
+    'labels',
+    'wrong_answer',
+    'solve: for (;;) { break solve; } var solve = function () { label: { break label; } return 12345; };',
+  ],
+  ['exports behind a getter', 'wrong_answer', 'var module = { exports: { get solve() { return () => 6; } } };'],
 ];
 
 describe.each([
@@ -369,6 +547,131 @@ describe.each([
       'function solve() { throw new Error(typeof [].sum + Object.keys(globalThis)); }',
     );
     expect(probe.message).toBe('Error: undefinedconsole,structuredClone,exports,module,solve');
+  });
+});
+
+describe('what comes back in arguments', () => {
+  const DATA = 'const xs = [3, 1, 2], o = { a: 1 }; solve(xs, o);';
+  /** [what, test code after DATA, whether it shall pass, program] */
+  const attempts: readonly (readonly [string, string, boolean, string])[] = [
+    [
+      'a proxy that answers everything',
+      'assert.deepEqual(xs, [1, 2, 3])',
+      false,
+      'xs[0] = new Proxy({}, { get: () => 6, ownKeys: () => [], getPrototypeOf: () => Number.prototype });',
+    ],
+    [
+      'an object that compares as it likes',
+      'assert.ok(xs[0] < xs[1] && xs[1] < xs[2])',
+      false,
+      'xs.fill(0).forEach((_, i) => { xs[i] = { valueOf: () => i }; });',
+    ],
+    ['a thenable', '(async () => assert.equal(await xs[0], 1))()', false, 'xs[0] = { then(resolve) { resolve(1); } };'],
+    [
+      'a function',
+      'assert.ok(typeof xs[0] !== "function" && typeof o.a !== "function")',
+      true,
+      'xs[0] = o.a = () => 1;',
+    ],
+    [
+      'a prototype',
+      'assert.ok(o.b === undefined && Object.getPrototypeOf(o) === Object.prototype)',
+      true,
+      'Object.setPrototypeOf(o, { b: 1 }); Object.defineProperty(o, "__proto__", { value: { b: 1 }, enumerable: true });',
+    ],
+    [
+      'an accessor',
+      'assert.ok("value" in Object.getOwnPropertyDescriptor(o, "a"))',
+      true,
+      'Object.defineProperty(o, "a", { get: () => 1 });',
+    ],
+    [
+      'lists that look like references',
+      'assert.deepStrictEqual(xs, [[0], [1, "array", []], [2]])',
+      true,
+      'xs.splice(0, 3, [0], [1, "array", []], [2]);',
+    ],
+    [
+      'tags',
+      String.raw`assert.deepStrictEqual(xs, ['\u0001NaN', ['\u0001map', []], '\u0001s\u0001undefined'])`,
+      true,
+      String.raw`xs.splice(0, 3, '\u0001NaN', ['\u0001map', []], '\u0001s\u0001undefined');`,
+    ],
+    [
+      'cycles',
+      'assert.ok(xs[0] === xs && xs[1] === o && o.a[0] === o.a)',
+      true,
+      'xs[0] = xs; xs[1] = o; o.a = []; o.a.push(o.a);',
+    ],
+    [
+      'more than may cross',
+      'assert.deepEqual([xs.length, o], [3, { a: 1 }])',
+      true,
+      'o.a = 2; xs.length = 2 ** 32 - 1;',
+    ],
+    [
+      'what cannot be read',
+      'assert.deepEqual([xs.length, o], [3, { a: 1 }])',
+      true,
+      'o.a = 2; xs.push(new Proxy([], { get() { throw 1; } }));',
+    ],
+    [
+      'a later change',
+      'const ys = [0]; solve(ys, {}); assert.deepEqual(xs, [3, 1, 2, 9])',
+      true,
+      'globalThis.kept ??= xs; if (xs === kept) xs.push(9); else kept.push(8);',
+    ],
+    [
+      'patched collections',
+      'assert.deepEqual(xs, [1, 2, 3])',
+      false,
+      'for (const C of [Map, Set]) for (const k of ["get", "has", "set", "add", "forEach"]) C.prototype[k] = () => 6; Array.prototype[Symbol.iterator] = function* () { yield* [1, 2, 3]; };',
+    ],
+    [
+      'setters in the way',
+      'assert.deepEqual(xs, [1, 2, 3])',
+      false,
+      'for (let i = 0; i < 9; i++) Object.defineProperty(Array.prototype, i, { set() {}, get() { return i + 1; } }); delete xs[0]; xs.length = 0;',
+    ],
+  ];
+  let verifier: Verifier;
+  beforeAll(async () => {
+    verifier = await createVerifier({ workers: 1, limits: { cpuMs: 300 } });
+  });
+  afterAll(() => verifier.close());
+
+  test.each(attempts)('%s', async (_name, check, passes, body) => {
+    const task = taskOf({ kind: 'asserts', source: `${DATA} ${check}` });
+    const { verdict, message } = await testsOf(verifier, task, `function solve(xs, o) { ${body} }`);
+    expect({ verdict, message }).toEqual(
+      passes ? { verdict: 'accepted' } : { verdict: 'wrong_answer', message: expect.any(String) },
+    );
+  });
+
+  test('an endless loop in a getter', async () => {
+    const task = taskOf({ kind: 'asserts', source: `${DATA} assert.ok(xs)` });
+    const hostile = await testsOf(verifier, task, 'function solve(xs, o) { xs[0] = { get a() { for (;;); } }; }');
+    expect(hostile).toMatchObject({ verdict: 'time_limit', message: 'CPU time limit exceeded' });
+  });
+
+  test.each([
+    [
+      'a zero of a polynomial that the program has emptied',
+      'const z = solve(xs); console.assert(poly(xs, z) === 0)',
+      'xs.fill(0); return 0;',
+    ],
+    ['the same in one line', 'console.assert(poly(xs, solve(xs)) === 0)', 'xs.fill(0); return 0;'],
+    [
+      'a sorted copy of what the program has emptied',
+      'assert.deepEqual(solve(xs), [...xs].sort())',
+      'xs.length = 0; return [];',
+    ],
+    ['the last of what the program has emptied', 'assert.equal(solve(xs), xs[xs.length - 1])', 'xs.length = 0;'],
+  ])('%s', async (_name, check, body) => {
+    const source = `const poly = (cs, x) => cs.reduce((sum, c, i) => sum + c * x ** i, 0); const xs = [3, 1, 2]; ${check}`;
+    expect(
+      await testsOf(verifier, taskOf({ kind: 'asserts', source }), `function solve(xs) { ${body} }`),
+    ).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
   });
 });
 
