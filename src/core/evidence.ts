@@ -1,6 +1,6 @@
 import type { Value } from './value.js';
 
-/** How a program fared. Order carries no meaning; see ARCHITECTURE.md for when each is given. */
+/** How a program fared. Order carries no meaning; docs/verdicts.md says when each is given. */
 export const VERDICTS = [
   'accepted',
   'wrong_answer',

@@ -39,8 +39,13 @@ export class HeapGauge {
     return base >= staticBytes ? new HeapGauge(most, base) : undefined;
   }
 
+  /** Where the heap ends. */
+  end(buffer: ArrayBuffer): number {
+    return new Uint32Array(buffer, this.index * 4, 1)[0] ?? 0;
+  }
+
   /** Bytes that the heap has grown to, the interpreter's own included. */
-  read(buffer: ArrayBuffer): number {
-    return (new Uint32Array(buffer, this.index * 4, 1)[0] ?? 0) - this.base;
+  size(buffer: ArrayBuffer): number {
+    return this.end(buffer) - this.base;
   }
 }

@@ -165,7 +165,7 @@ export class Interpreter {
       this.judge = { install: part(judge, 'install'), blame: part(judge, 'blame'), lost: part(judge, 'lost') };
     }
     this.snapshot = Snapshot.take(this.memory.buffer);
-    gauge ??= this.gauge();
+    if (gauge === undefined) this.calibrate();
   }
 
   /** Whether it may run a program with this much heap: it has that much, and no exception has crossed its C frames. */
@@ -175,8 +175,7 @@ export class Interpreter {
 
   /** Forgets all that has run and starts anew under these limits. Handles from before must not be used any more. */
   reset(limits: Limits, hooks?: JudgeHooks): void {
-    this.snapshot.restore(this.memory.buffer);
-    this.edge().fill(0);
+    this.restore();
     this.limits = limits;
     this.hooks = hooks;
     this.tracking = false;
@@ -201,7 +200,7 @@ export class Interpreter {
    * the build keeps it hidden.
    */
   get peakBytes(): number | undefined {
-    return gauge?.read(this.memory.buffer);
+    return gauge?.size(this.memory.buffer);
   }
 
   /** Runs a script and returns its value. Throws `Halt` or `Crash`. */
@@ -335,12 +334,21 @@ export class Interpreter {
     return new Halt({ kind: 'threw', name, text });
   }
 
-  private gauge(): HeapGauge | undefined {
-    const found = HeapGauge.find(this.memory.buffer, this.snapshot.staticBytes, (bytes) =>
+  private calibrate(): void {
+    gauge = HeapGauge.find(this.memory.buffer, this.snapshot.staticBytes, (bytes) =>
       this.evaluate(`globalThis.kept = [globalThis.kept, new ArrayBuffer(${bytes})]`, 'gauge.js').dispose(),
     );
-    this.snapshot.restore(this.memory.buffer);
-    return found;
+    this.restore();
+  }
+
+  /** Puts the memory back, and clears what the last program added to the heap. */
+  private restore(): void {
+    const { buffer } = this.memory;
+    const start = this.snapshot.end;
+    const end = Math.min(buffer.byteLength, Math.max(start, gauge?.end(buffer) ?? 0));
+    new Uint8Array(buffer, start, end - start).fill(0);
+    this.edge().fill(0);
+    this.snapshot.restore(buffer);
   }
 
   private write(quoted: string): void {

@@ -41,7 +41,7 @@ interface Slot {
 export interface QuickJSOptions extends BackendOptions {
   /** JavaScript heap of a worker in MiB, default 256; WebAssembly memory is apart. */
   readonly heapMb?: number;
-  /** Milliseconds without an answer after which a worker counts as stalled; default `stallMs` of `budget.ts`. */
+  /** Milliseconds without an answer after which a worker that is ready counts as stalled; default `stallMs` of `budget.ts`. */
   readonly stallMs?: number;
   /** Whether to ask the system for the CPU time of threads, default true; tests show what becomes of hosts that do not tell. */
   readonly threadTimes?: boolean;
@@ -52,11 +52,9 @@ export interface QuickJSOptions extends BackendOptions {
 /**
  * Opens a pool of worker threads that run QuickJS. What stands between a program and this process: the interpreter has
  * no host functions but one that takes printed text; its memory is a WebAssembly memory of fixed size, put back to its
- * first state between programs; only JSON text crosses, and it is parsed, never evaluated. It does not protect against
- * a flaw in V8's WebAssembly, nor hide from a program how long things take elsewhere on the machine. The calls of one
- * program share its globals, so a program may count them; it gains nothing, as no expected value is ever inside.
- * Limits are counted, not timed, but for native loops that never poll: those end by CPU time (`clock.ts`). Workers start with the first programs and keep no
- * process alive.
+ * first state between programs; only JSON text crosses, and it is parsed, never evaluated. `docs/verdicts.md` says what
+ * this does not protect against. Limits are counted, not timed, but for native loops that never poll: those end by CPU
+ * time (`clock.ts`). Workers start with the first programs and keep no process alive.
  */
 export async function openQuickJS(options: QuickJSOptions): Promise<Backend> {
   return new Pool(options, await probe());
@@ -181,6 +179,7 @@ class Pool implements Backend {
       slot.ticks++;
       const { cpuMs } = entry.job.limits;
       const spentMs = slot.meter?.tick() ?? 0;
+      const patienceMs = (slot.meter && this.options.stallMs) ?? stallMs(cpuMs);
       if (spentMs > hardCpuMs(cpuMs)) {
         this.slots.delete(slot);
         void slot.worker.terminate();
@@ -192,7 +191,7 @@ class Pool implements Backend {
           wallMs: slot.ticks * TICK_MS,
         });
         this.requeue(slot.entries);
-      } else if (slot.ticks * TICK_MS > (this.options.stallMs ?? stallMs(cpuMs))) {
+      } else if (slot.ticks * TICK_MS > patienceMs) {
         this.lose(slot, 'the worker did not answer, though CPU time was left', 'worker_stalled');
       }
     }

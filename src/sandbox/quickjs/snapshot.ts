@@ -48,6 +48,11 @@ export class Snapshot {
     return this.regions.reduce((sum, region) => sum + region.bytes.length, 0);
   }
 
+  /** Where the last byte ends that is put back. */
+  get end(): number {
+    return this.regions.reduce((end, { offset, bytes }) => Math.max(end, offset + bytes.length), 0);
+  }
+
   /** Bytes of static data at the start of the memory, or 0 where they could not be told from the heap. */
   get staticBytes(): number {
     return this.regions.length > 1 ? (this.regions[0]?.bytes.length ?? 0) : 0;
