@@ -34,6 +34,8 @@ export const trainConfig = z.strictObject({
   learningRate: z.number().positive(),
   /** Steps over which the learning rate rises linearly from zero. */
   warmupSteps: z.int().min(0),
+  /** The learning rate falls linearly from its peak to this share of it at the last step. */
+  finalLearningRateShare: z.number().min(0).max(1),
   weightDecay: z.number().min(0),
   maxGradNorm: z.number().positive(),
   clipLow: z.number().min(0).max(1),
@@ -76,22 +78,34 @@ export function parseTrainConfig(value: unknown, file: string): TrainConfig {
   }
 }
 
+/** Linear warm-up to the peak, then a linear fall to its final share. */
+export function learningRateOf(
+  step: number,
+  config: Pick<TrainConfig, 'steps' | 'learningRate' | 'warmupSteps' | 'finalLearningRateShare'>,
+): number {
+  const { steps, learningRate, warmupSteps, finalLearningRateShare } = config;
+  if (step <= warmupSteps) return (learningRate * step) / warmupSteps;
+  const progress = (step - warmupSteps) / Math.max(1, steps - warmupSteps);
+  return learningRate * (1 - (1 - finalLearningRateShare) * progress);
+}
+
 /** Defaults of the main job; design reasons in docs/training.md. */
 export const DEFAULTS = {
   seed: 1,
-  steps: 40,
-  promptsPerStep: 32,
+  steps: 75,
+  promptsPerStep: 48,
   groupSize: 8,
   maxNewTokens: 96,
   temperature: 1,
-  learningRate: 3e-4,
+  learningRate: 5e-4,
   warmupSteps: 2,
+  finalLearningRateShare: 0.1,
   weightDecay: 0,
   maxGradNorm: 1,
   clipLow: 0.2,
   clipHigh: 0.28,
-  evaluateEvery: 10,
-  evaluationTasks: 128,
+  evaluateEvery: 15,
+  evaluationTasks: 200,
   evaluationSamples: 16,
   interimSamples: 4,
   checkpointEvery: 1,
@@ -100,4 +114,4 @@ export const DEFAULTS = {
 } as const satisfies Partial<TrainConfig>;
 
 /** Composed operations of the main job's tasks. */
-export const DEFAULT_DIFFICULTY: readonly [number, number] = [1, 3];
+export const DEFAULT_DIFFICULTY: readonly [number, number] = [2, 3];

@@ -12,7 +12,7 @@ import { type Evaluation, evaluate } from '../eval/index.js';
 import { clip, tokenMean } from '../loss/index.js';
 import { eventFileHeader, scalarEvent, scalarsOf, stepMetrics } from '../monitor/index.js';
 import { binary } from '../reward/index.js';
-import { checkTrainConfig, parseTrainConfig, type TrainConfig } from './config.js';
+import { checkTrainConfig, learningRateOf, parseTrainConfig, type TrainConfig } from './config.js';
 import { estimate } from './estimate.js';
 import { machine, versions } from './provenance.js';
 import { type Emit, rollouts, type Session, withPolicy } from './session.js';
@@ -32,7 +32,7 @@ function parts(session: Session): TrainingParts {
     loss: clip({ clipLow: config.clipLow, clipHigh: config.clipHigh }),
     aggregation: tokenMean(),
     optimiser: (step) => ({
-      learningRate: config.learningRate * Math.min(1, step / Math.max(1, config.warmupSteps)),
+      learningRate: learningRateOf(step, config),
       beta1: 0.9,
       beta2: 0.95,
       epsilon: 1e-8,

@@ -102,6 +102,12 @@ export function trainCommand(): Command {
     .option('--temperature <x>', 'sampling temperature', float({ min: 0.01, max: 10 }), DEFAULTS.temperature)
     .option('--learning-rate <x>', 'peak learning rate', float({ min: 0 }), DEFAULTS.learningRate)
     .option('--warmup-steps <n>', 'steps of linear warm-up', integer({ min: 0 }), DEFAULTS.warmupSteps)
+    .option(
+      '--final-learning-rate-share <x>',
+      'share of the peak learning rate that is left at the last step',
+      float({ min: 0, max: 1 }),
+      DEFAULTS.finalLearningRateShare,
+    )
     .option('--weight-decay <x>', 'decoupled weight decay', float({ min: 0 }), DEFAULTS.weightDecay)
     .option('--max-grad-norm <x>', 'largest global gradient norm', float({ min: 0 }), DEFAULTS.maxGradNorm)
     .option('--clip-low <x>', 'lower clip of the ratio', float({ min: 0, max: 1 }), DEFAULTS.clipLow)
