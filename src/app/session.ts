@@ -25,6 +25,8 @@ export interface Session {
   readonly began: number;
   /** What earlier sessions of the run took. */
   readonly secondsBefore: number;
+  /** What the time left is reckoned from; set once the loop begins. */
+  readonly pace: { from: number; loopBegan: number; evaluationSeconds: number };
 }
 
 /** Rollouts of this session on a named random stream; the stopwatch learns when sampling ends and verifying begins. */

@@ -111,6 +111,12 @@ function warnOfFaults({ emit }: Session, where: string, share: number): void {
     });
 }
 
+/** What the steps to come will take at the pace of this session's steps, and the last evaluation at that of the first. */
+function secondsLeft({ config, pace }: Session, step: number): number {
+  const perStep = (performance.now() - pace.loopBegan) / 1000 / (step - pace.from);
+  return perStep * (config.steps - step) + (step < config.steps ? pace.evaluationSeconds : 0);
+}
+
 /** Writes a finished step with the evaluation that follows it, if one is due; durable when it returns. */
 async function finishStep(
   session: Session,
@@ -135,14 +141,7 @@ async function finishStep(
   const line = timing(step, laps, other, metrics);
   run.appendTiming(line);
   if (evaluation) emit({ type: 'evaluation', metrics: evaluation.metrics });
-  const spent = session.secondsBefore + (performance.now() - session.began) / 1000;
-  emit({
-    type: 'step',
-    metrics,
-    timing: line,
-    steps: config.steps,
-    secondsLeft: (spent / step) * (config.steps - step),
-  });
+  emit({ type: 'step', metrics, timing: line, steps: config.steps, secondsLeft: secondsLeft(session, step) });
   warnOfFaults(session, `step ${step}`, metrics.infraErrors);
   if (evaluation) warnOfFaults(session, `evaluation after step ${step}`, evaluation.metrics.infraErrors);
   stopwatch.lap();
@@ -154,7 +153,13 @@ async function continueRun(session: Session, from: number, schedulerState: unkno
   const { run, config, emit, stopwatch } = session;
   if (from < config.steps) emit({ type: 'estimate', estimate: await estimate(session, from) });
   for (const line of run.metrics()) if (line.kind === 'evaluation') emit({ type: 'evaluation', metrics: line });
+  const evaluationBegan = performance.now();
   const base = await baseEvaluation(session);
+  Object.assign(session.pace, {
+    from,
+    evaluationSeconds: (performance.now() - evaluationBegan) / 1000,
+    loopBegan: performance.now(),
+  });
   const loop = parts(session);
   loop.scheduler.restore(schedulerState);
   let trained: Evaluation | undefined;
@@ -224,6 +229,7 @@ async function runSession(
         stopwatch: new Stopwatch(),
         began: performance.now(),
         secondsBefore: run.secondsSpent(),
+        pace: { from: 0, loopBegan: 0, evaluationSeconds: 0 },
       },
       from ?? 0,
       state?.scheduler ?? null,

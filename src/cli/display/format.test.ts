@@ -10,6 +10,7 @@ import {
   printable,
   shares,
   shellQuote,
+  shortPath,
   truncate,
   width,
 } from './format.js';
@@ -101,4 +102,10 @@ test('a sampled program cannot send control sequences to the terminal', () => {
 test('paths are quoted for the shell only where needed', () => {
   expect(shellQuote('runs/2024-01-01')).toBe('runs/2024-01-01');
   expect(shellQuote("my run's")).toBe("'my run'\\''s'");
+});
+
+test('paths are relative below the current folder and absolute elsewhere', () => {
+  expect(shortPath('/a/b/c', '/a')).toBe('b/c');
+  expect(shortPath('/a/b', '/a/b')).toBe('/a/b');
+  expect(shortPath('/x/y', '/a/b')).toBe('/x/y');
 });

@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path';
 /** Shown where a number is not known. */
 export const UNKNOWN = '–';
 
@@ -116,4 +117,10 @@ export function printable(text: string): string {
 /** A path or argument as a POSIX shell reads it back. */
 export function shellQuote(argument: string): string {
   return /^[\w./:@%+=,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+/** A path as one would type it here: relative where it lies below the current folder. */
+export function shortPath(path: string, from = process.cwd()): string {
+  const short = relative(from, path);
+  return short === '' || short.startsWith('..') || isAbsolute(short) ? path : short;
 }

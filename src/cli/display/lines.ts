@@ -1,6 +1,6 @@
 import type { Estimate, RunEvent, SolvedExample } from '../../core/events.js';
 import type { EvaluationMetrics, Interval } from '../../core/metrics.js';
-import { count, duration, percent, points, printable, shellQuote, truncate, width } from './format.js';
+import { count, duration, percent, points, printable, shellQuote, shortPath, truncate, width } from './format.js';
 import { table } from './table.js';
 
 type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
@@ -12,8 +12,8 @@ const PROGRAM_LINES = 24;
 export function startLines(event: Event<'start'>): string[] {
   const { policy, languages, directory, resumedFrom } = event;
   return [
-    `policy ${policy.directory} (${count(policy.parameters)} parameters), programs in ${languages.join(', ')}`,
-    `run    ${directory}${resumedFrom === undefined ? '' : `, resumed after step ${resumedFrom}`}`,
+    `policy ${shortPath(policy.directory)} (${count(policy.parameters)} parameters), programs in ${languages.join(', ')}`,
+    `run    ${shortPath(directory)}${resumedFrom === undefined ? '' : `, resumed after step ${resumedFrom}`}`,
   ];
 }
 
@@ -55,7 +55,7 @@ export function summaryLines(
 ): string[] {
   const { base, trained, solved } = event;
   const { columns, command } = options;
-  const checkpoint = shellQuote(event.checkpoint);
+  const checkpoint = shellQuote(shortPath(event.checkpoint));
   return [
     '',
     truncate(
@@ -74,8 +74,8 @@ export function summaryLines(
       ? ['', truncate('No task that the base policy failed in every sample was solved.', columns)]
       : solved.slice(0, 3).flatMap((example, i) => exampleLines(example, i + 1, Math.min(3, solved.length), columns))),
     '',
-    `Run folder  ${event.directory}`,
-    `Weights     ${event.checkpoint}`,
+    `Run folder  ${shortPath(event.directory)}`,
+    `Weights     ${shortPath(event.checkpoint)}`,
     '',
     'Go on from here:',
     `  ${command} sample --model ${checkpoint}`,
