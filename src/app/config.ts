@@ -92,7 +92,7 @@ export function learningRateOf(
 /** Defaults of the main job; design reasons in docs/training.md. */
 export const DEFAULTS = {
   seed: 1,
-  steps: 75,
+  steps: 85,
   promptsPerStep: 48,
   groupSize: 8,
   maxNewTokens: 96,
@@ -104,7 +104,7 @@ export const DEFAULTS = {
   maxGradNorm: 1,
   clipLow: 0.2,
   clipHigh: 0.28,
-  evaluateEvery: 15,
+  evaluateEvery: 20,
   evaluationTasks: 200,
   evaluationSamples: 16,
   interimSamples: 4,

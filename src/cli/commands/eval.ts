@@ -70,7 +70,7 @@ export function evalCommand(): Command {
   examples(
     command,
     ['hone eval', 'the shipped base policy on held-out tasks'],
-    ['hone eval --model runs/train-1/checkpoints/step-75 --samples 64 --k 1,8,64', 'a trained one, with more samples'],
+    ['hone eval --model runs/train-1/checkpoints/step-85 --samples 64 --k 1,8,64', 'a trained one, with more samples'],
     ['hone eval --tasks my-tasks.jsonl --json', 'tasks of your own'],
   );
   return command.action(async (options: EvalOptions) => {

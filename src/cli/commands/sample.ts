@@ -80,7 +80,7 @@ export function sampleCommand(): Command {
       'a task of your own',
     ],
     ['hone sample --index 3 -n 8', 'a generated held-out task'],
-    ['hone sample --tasks my-tasks.jsonl --id clamp --model runs/train-1/checkpoints/step-75', 'a task of a file'],
+    ['hone sample --tasks my-tasks.jsonl --id clamp --model runs/train-1/checkpoints/step-85', 'a task of a file'],
   );
   return command.action(async (description: string | undefined, options: SampleOptions) => {
     const group = await sampleTask(options, chooseTask(description, options), options.n);
