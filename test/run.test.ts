@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../src/core/events.js';
@@ -127,4 +127,55 @@ describe('kill -9 and --resume give the bits of the uninterrupted run', () => {
     expect(again.stdout).toContain('pass@1');
     expect(metrics(reference)).toBe(before);
   });
+});
+
+describe('a damaged record is refused, not passed over', () => {
+  /** A copy of the finished run whose last checkpoint is lost and whose metrics are changed. */
+  const damaged = (name: string, change: (lines: string[]) => string[]): string => {
+    const run = join(directory, name);
+    cpSync(reference, run, { recursive: true });
+    rmSync(join(run, 'checkpoints', 'step-4'), { recursive: true });
+    const file = join(run, 'metrics.jsonl');
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    writeFileSync(
+      file,
+      change(lines)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    return run;
+  };
+  test.each([
+    ['emptied', () => [], 'no evaluation of the base policy'],
+    ['shortened', (lines: string[]) => lines.slice(0, 1), 'see step 1'],
+    ['doubled', (lines: string[]) => [...lines, ...lines], 'more than one evaluation of the base policy'],
+    ['foreign', (lines: string[]) => ['null', ...lines], 'line 1'],
+  ])('%s', async (name, change, message) => {
+    const run = damaged(name, change);
+    const before = metrics(run);
+    const result = await hone('train', '--resume', run);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(message);
+    expect(metrics(run)).toBe(before);
+  });
+});
+
+test('an interrupted run ends at once with the signal, says how to continue, and leaves nothing locked for good', async () => {
+  const run = join(directory, 'interrupted');
+  const program = start(['train', ...SHORT, '--out', run, '--json'], (text, child) => {
+    if (text.includes('"type":"step"')) child.kill('SIGINT');
+  });
+  const { signal, stderr } = await program.done;
+  expect(signal).toBe('SIGINT');
+  expect(stderr).toContain('--resume');
+  expect(stderr).not.toContain('terminate called');
+  expect((await hone('train', '--resume', run)).code).toBe(0);
+  expect(metrics(run)).toBe(metrics(reference));
+});
+
+test('a reader that goes away ends the run without an abort', async () => {
+  const program = start(['train', ...SHORT, '--out', join(directory, 'piped')], (_, child) => child.stdout?.destroy());
+  const { stderr, signal } = await program.done;
+  expect(stderr).toBe('');
+  expect(signal).toBe('SIGTERM');
 });

@@ -200,6 +200,7 @@ async function runSession(
   const lock = run.claim();
   try {
     const state = from === undefined ? undefined : run.checkpointState(from);
+    if (from !== undefined) run.checkRecord(from);
     run.rewind(from ?? -1);
     const { policy, verifier, source } = opened;
     emit({
@@ -266,6 +267,13 @@ export type RunPlace = { readonly directory: string } | { readonly parent: strin
 export async function startTraining(settings: TrainConfig, place: RunPlace, emit: Emit): Promise<void> {
   const config = checkTrainConfig(settings);
   await withPolicy(config, async (policy, verifier) => {
+    if (config.maxNewTokens >= policy.capabilities.contextLength)
+      throw new HoneError(
+        'bad_setting',
+        `maxNewTokens: ${config.maxNewTokens} tokens do not fit the model's context of ${policy.capabilities.contextLength}`,
+        'Lower --max-new-tokens.',
+        2,
+      );
     const source = openTaskSource(config, verifier.languages, policy);
     const manifest = { version: RUN_VERSION, config, versions: versions(), machine: machine(config) } as const;
     const run =

@@ -85,5 +85,5 @@ test('a reader that goes away ends the program quietly', () => {
     encoding: 'utf8',
     cwd: fileURLToPath(new URL('.', import.meta.url)),
   });
-  expect({ stdout, stderr }).toEqual({ stdout: 'line\n0\n', stderr: '' });
+  expect({ stdout, stderr }).toEqual({ stdout: 'line\n143\n', stderr: '' });
 });

@@ -50,6 +50,13 @@ export function describeError(error: unknown): Report {
   }
   if (error instanceof Error && error.name === 'AbortError')
     return { code: 'interrupted', message: 'interrupted', hint: '', exitCode: EXIT.interrupted };
+  if (error instanceof RangeError && /could not allocate memory|Array buffer allocation failed/i.test(error.message))
+    return {
+      code: 'out_of_memory',
+      message: `not enough memory: ${error.message}`,
+      hint: 'Free some memory, raise the limit (ulimit -v), or use fewer --workers.',
+      exitCode: EXIT.failure,
+    };
   const system = error instanceof Error ? (error as NodeJS.ErrnoException) : undefined;
   const known = system?.code === undefined ? undefined : SYSTEM[system.code];
   if (system?.code && known) {
@@ -100,7 +107,9 @@ export function reportError(
 /** Ends the process quietly when whoever read a stream has gone, as in `hone … | head`. */
 export function exitOnBrokenPipe(stream: NodeJS.WritableStream = process.stdout): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    // Not process.exit: it would tear down threads inside native code, which aborts noisily.
+    process.removeAllListeners('SIGTERM');
+    process.kill(process.pid, 'SIGTERM');
   });
 }

@@ -59,6 +59,7 @@ export class RunDirectory {
         `${path} already holds a run`,
         `Continue it with --resume ${path}, or choose another folder.`,
       );
+    makeEmpty(path);
     withPath(path, () => {
       for (const part of PARTS) mkdirSync(join(path, part), { recursive: true });
     });
@@ -207,6 +208,25 @@ export class RunDirectory {
     }
   }
 
+  /**
+   * Checks that `metrics.jsonl` holds the evaluation of the base and every step up to `step` once, in order: only then
+   * is the base that a comparison names the base. Errors: `run_damaged` naming what is missing.
+   */
+  checkRecord(step: number): void {
+    const lines = this.metrics().filter((line) => line.step <= step);
+    const steps = lines.filter((line) => line.kind === 'step').map((line) => line.step);
+    const bases = lines.filter((line) => line.kind === 'evaluation' && line.step === 0).length;
+    const wrong = Array.from({ length: step }, (_, i) => i + 1).find((n, i) => steps[i] !== n);
+    const what =
+      bases !== 1
+        ? `${bases === 0 ? 'no' : 'more than one'} evaluation of the base policy`
+        : wrong !== undefined || steps.length !== step
+          ? `not the steps 1 to ${step} once each, in order (see step ${wrong ?? step + 1})`
+          : undefined;
+    if (what === undefined) return;
+    throw new HoneError('run_damaged', `${this.metricsFile} holds ${what}`, 'Restore the file, or start a new run.');
+  }
+
   /** Drops everything recorded after `step`, so that what follows is written as if nothing had happened. */
   rewind(step: number): void {
     for (const name of ['metrics.jsonl', 'timings.jsonl']) {
@@ -243,6 +263,27 @@ export class RunDirectory {
 /** The folders of a run. */
 const PARTS = ['trajectories', 'evaluations', 'checkpoints'] as const;
 
+/** Makes a folder, or takes one that is there and empty. Errors: `unwritable`, `not_empty`. */
+function makeEmpty(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    // What Node reports of a parent on a read-only disk or behind a dangling link.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw ioError(error, path);
+    throw new HoneError('unwritable', `${path} can't be made`, 'Choose a folder on a disk that can be written.');
+  }
+  if (withPath(path, () => readdirSync(path)).length > 0)
+    throw new HoneError('not_empty', `${path} is not empty and holds no run`, 'Choose another folder.');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -258,15 +299,15 @@ function writeLines(file: string, values: readonly unknown[]): void {
 }
 
 /** The parsed lines of a JSONL file without what follows the last line end. Errors: `run_damaged`. */
-function completeLines<T>(file: string): T[] {
+function completeLines<T extends { readonly step: number }>(file: string): T[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .slice(0, -1)
     .map((line, i) => {
-      try {
-        return JSON.parse(line) as T;
-      } catch {
-        throw new HoneError('run_damaged', `${file}, line ${i + 1}: not valid JSON`, 'Start a new run.');
-      }
+      const value = parseJson(line) as T | undefined;
+      // Every line of a run's files is an object that names its step.
+      if (typeof value !== 'object' || value === null || !Number.isInteger((value as { step?: unknown }).step))
+        throw new HoneError('run_damaged', `${file}, line ${i + 1}: not a record of a step`, 'Start a new run.');
+      return value;
     });
 }

@@ -11,7 +11,7 @@ import { percent } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { interval } from '../display/lines.js';
 import { commonOptions, createCommand, examples, float, integer } from '../options.js';
-import { difficultyRange, onBadLine, oneOf } from './shared.js';
+import { difficultyRange, onBadLine, oneOf, path } from './shared.js';
 
 interface EvalOptions {
   readonly model: string;
@@ -49,8 +49,8 @@ const ksOf = (text: string): number[] => text.split(',').map((part) => integer({
 
 export function evalCommand(): Command {
   const command = createCommand('eval', 'Measure pass@k of a checkpoint, with 95 % intervals.')
-    .option('--model <dir>', 'checkpoint', BASE_MODEL)
-    .option('--tasks <file>', 'a .jsonl file of tasks instead of generated ones')
+    .option('--model <dir>', 'checkpoint', path, BASE_MODEL)
+    .option('--tasks <file>', 'a .jsonl file of tasks instead of generated ones', path)
     .option('--skip-bad-lines', 'skip broken lines of the task file')
     .option(
       '--split <name>',
@@ -74,12 +74,13 @@ export function evalCommand(): Command {
     ['hone eval --tasks my-tasks.jsonl --json', 'tasks of your own'],
   );
   return command.action(async (options: EvalOptions) => {
-    const ks = options.k.filter((k) => k <= options.samples);
-    if (ks.length === 0)
+    const ks = [...new Set(options.k)].sort((a, b) => a - b);
+    const most = ks.at(-1) as number;
+    if (most > options.samples)
       throw new HoneError(
         'usage',
-        `--samples ${options.samples} is too few for --k ${options.k.join(',')}`,
-        'pass@k needs at least k samples.',
+        `pass@${most} needs at least ${most} samples, --samples is ${options.samples}`,
+        'Raise --samples or leave out that k.',
         2,
       );
     const progress = createProgress({ stream: process.stderr, label: 'evaluate', unit: 'tasks' });

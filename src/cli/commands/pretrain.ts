@@ -6,6 +6,7 @@ import { pretrain } from '../../app/pretraining.js';
 import { duration } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
+import { path } from './shared.js';
 
 interface PretrainOptions extends Omit<typeof D, 'languages' | 'weightsFrom' | 'weightsTo' | 'rampShare'> {
   readonly out: string;
@@ -58,7 +59,7 @@ export function pretrainCommand(): Command {
     'pretrain',
     'Train a base policy from nothing on generated (description, program) pairs.',
   )
-    .option('--out <dir>', 'folder of the model; an interrupted run continues there', join('runs', 'base'))
+    .option('--out <dir>', 'folder of the model; an interrupted run continues there', path, join('runs', 'base'))
     .option('--steps <n>', 'optimiser steps', integer({ min: 1 }), D.steps)
     .option('--batch-size <n>', 'sequences a step', integer({ min: 1 }), D.batchSize)
     .option('--learning-rate <x>', 'peak learning rate', float({ min: 0 }), D.learningRate)

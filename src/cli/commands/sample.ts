@@ -11,11 +11,12 @@ import type { Task } from '../../core/task.js';
 import { describedTask, taskAt } from '../../tasks/index.js';
 import { printable } from '../display/format.js';
 import { commonOptions, createCommand, examples, float, integer } from '../options.js';
-import { difficultyRange, onBadLine } from './shared.js';
+import { difficultyRange, onBadLine, path } from './shared.js';
 
 interface SampleOptions {
   readonly model: string;
   readonly tasks?: string;
+  readonly skipBadLines?: true;
   readonly id?: string;
   readonly index: number;
   readonly example: string[];
@@ -36,7 +37,7 @@ function chooseTask(description: string | undefined, options: SampleOptions): (l
     if (description !== undefined)
       return describedTask({ language: options.language, description, examples: options.example });
     if (options.tasks !== undefined) {
-      const { tasks } = fileTasks(options.tasks, onBadLine(true), languages);
+      const { tasks } = fileTasks(options.tasks, onBadLine(options.skipBadLines), languages);
       const task = options.id === undefined ? tasks[options.index] : tasks.find(({ id }) => id === options.id);
       if (task) return task;
       const wanted =
@@ -60,8 +61,9 @@ export function sampleCommand(): Command {
       (text: string, all: string[]) => [...all, text],
       [],
     )
-    .option('--model <dir>', 'checkpoint', BASE_MODEL)
-    .option('--tasks <file>', 'take the task from this file')
+    .option('--model <dir>', 'checkpoint', path, BASE_MODEL)
+    .option('--tasks <file>', 'take the task from this file', path)
+    .option('--skip-bad-lines', 'skip broken lines of the task file')
     .option('--id <id>', 'id of the task in the file')
     .option('--index <n>', 'number of the generated held-out task, or of the task in the file', integer({ min: 0 }), 0)
     .option('--language <name>', 'language of the program', 'javascript')

@@ -22,3 +22,9 @@ export function oneOf<T extends string>(...words: readonly T[]): (text: string) 
 export function onBadLine(skip: true | undefined): 'refuse' | 'skip' {
   return skip ? 'skip' : 'refuse';
 }
+
+/** Parses a path; an empty one would silently mean the current folder. */
+export function path(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}

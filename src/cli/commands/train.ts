@@ -9,7 +9,7 @@ import { resumeTraining, startTraining } from '../../app/training.js';
 import { HoneError } from '../../core/error.js';
 import { createDisplay } from '../display/index.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
-import { difficultyRange, onBadLine, oneOf } from './shared.js';
+import { difficultyRange, onBadLine, oneOf, path } from './shared.js';
 
 interface TrainOptions extends Omit<typeof DEFAULTS, 'seed'> {
   readonly model: string;
@@ -74,8 +74,8 @@ function refuseSettingsOnResume(command: Command): void {
 
 export function trainCommand(): Command {
   const command = createCommand('train', 'Train a policy to write programs that pass their tests (GRPO).')
-    .option('--model <dir>', 'checkpoint to start from', BASE_MODEL)
-    .option('--tasks <file>', 'train on this .jsonl file of tasks instead of generated ones (docs/tasks.md)')
+    .option('--model <dir>', 'checkpoint to start from', path, BASE_MODEL)
+    .option('--tasks <file>', 'train on this .jsonl file of tasks instead of generated ones (docs/tasks.md)', path)
     .option('--skip-bad-lines', 'skip broken lines of the task file instead of refusing to start')
     .option(
       '--holdout <share>',
@@ -93,8 +93,8 @@ export function trainCommand(): Command {
       oneOf('heldout', 'validation'),
       'heldout',
     )
-    .option('--out <dir>', 'run folder (default: the next free runs/train-N)')
-    .option('--resume <dir>', 'continue the run in this folder')
+    .option('--out <dir>', 'run folder (default: the next free runs/train-N)', path)
+    .option('--resume <dir>', 'continue the run in this folder', path)
     .option('--steps <n>', 'optimiser steps', integer({ min: 1 }), DEFAULTS.steps)
     .option('--prompts-per-step <n>', 'groups a step', integer({ min: 1 }), DEFAULTS.promptsPerStep)
     .option('--group-size <n>', 'completions a group', integer({ min: 2 }), DEFAULTS.groupSize)

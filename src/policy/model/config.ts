@@ -1,21 +1,29 @@
 import { z } from 'zod';
 import { HoneError } from '../../core/error.js';
 
-const positive = z.number().int().positive();
+const positive = z
+  .number()
+  .int()
+  .positive()
+  .max(2 ** 20);
 const id = z.number().int().nonnegative();
 
 /** The fields of a Hugging Face `config.json` that a Llama decoder needs. */
 const schema = z.object({
   model_type: z.literal('llama').default('llama'),
   hidden_size: positive,
-  num_hidden_layers: positive,
+  num_hidden_layers: positive.max(1024),
   num_attention_heads: positive,
   num_key_value_heads: positive.nullish(),
   head_dim: positive.nullish(),
   intermediate_size: positive,
   vocab_size: positive,
-  max_position_embeddings: positive,
-  rms_norm_eps: z.number().positive().default(1e-6),
+  max_position_embeddings: z
+    .number()
+    .int()
+    .positive()
+    .max(2 ** 24),
+  rms_norm_eps: z.number().positive().max(1).default(1e-6),
   rope_theta: z.number().positive().nullish(),
   rope_parameters: z.looseObject({ rope_type: z.string().optional(), rope_theta: z.number().optional() }).nullish(),
   rope_scaling: z.looseObject({ rope_type: z.string().optional(), type: z.string().optional() }).nullish(),
