@@ -52,3 +52,33 @@ test.each([
 test.each([[''], [' \n\t'], ['```\n```'], ['```js\n  \n```'], ['```']])('nothing to run in %j', (completion) => {
   expect(extractProgram(task, completion)).toBeNull();
 });
+
+// 200,000 characters that took the square of their number would take minutes; the test's own time limit is the bound.
+test.each([
+  ['~', '`'],
+  ['```', 'x`'],
+  ['~~~ ', '`'],
+  ['~~~\n', ''],
+  ['```\n', ''],
+  [' ', '`'],
+  ['\t', '~~~`'],
+  ['```js\n', '`'],
+  ['```\nf ', ''],
+  ['f =', '='],
+  ['f ', ':'],
+  ['exports. ', 'f'],
+  ['.\t', 'f='],
+  [',', 'f'],
+  ['const ', 'g'],
+  ['function*', ''],
+  ['f(', ')'],
+])('long runs of %j cost no more than their length', (piece, end) => {
+  for (const start of ['', '```\n', '```\nconst ', '```\nexports.', '```\n{ f']) {
+    const spaces = ' '.repeat(200_000);
+    const text = start + piece.repeat(200_000 / piece.length) + end;
+    for (const entryPoint of ['f', 'S.f']) {
+      expect(extractProgram({ prompt: 'p', entryPoint }, text)).not.toBe('');
+      expect(extractProgram({ prompt: 'p', entryPoint }, `${start}${piece}${spaces}${end}`)).not.toBe('');
+    }
+  }
+});

@@ -1,7 +1,21 @@
 import type { Task } from '../core/task.js';
 import { escapeRegExp } from './asserts.js';
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*$/;
+const FENCE = /^[ \t]*(```|~~~)/;
+
+/**
+ * The marker and the language of a line that opens or closes a block. No pattern decides about a whole line: with runs
+ * that can be cut in several places it would take the square or cube of the line's length.
+ */
+function fenceIn(line: string): { readonly marker: string; readonly language: string } | undefined {
+  const start = FENCE.exec(line);
+  if (start === null) return undefined;
+  const from = start[0].length - 3;
+  let to = from;
+  while (line[to] === line[from]) to++;
+  if (line.includes('`', to)) return undefined;
+  return { marker: line.slice(from, to), language: /^[^\s]*/.exec(line.slice(to).trimStart())?.[0] as string };
+}
 
 interface Block {
   readonly text: string;
@@ -16,13 +30,12 @@ function fencedBlocks(text: string): { readonly blocks: readonly Block[]; readon
   let lines: string[] = [];
   let open: string | undefined;
   for (const line of text.split('\n')) {
-    const fence = FENCE.exec(line);
-    const marker = fence?.[1] as string;
+    const fence = fenceIn(line);
     if (open === undefined && fence) {
       before ??= lines;
-      open = marker;
+      open = fence.marker;
       lines = [];
-    } else if (open !== undefined && fence && marker.startsWith(open) && fence[2] === '') {
+    } else if (open !== undefined && fence?.language === '' && fence.marker.startsWith(open)) {
       blocks.push({ text: lines.join('\n'), closed: true });
       open = undefined;
       lines = [];
@@ -34,6 +47,13 @@ function fencedBlocks(text: string): { readonly blocks: readonly Block[]; readon
   return { blocks, before: (before ?? lines).join('\n') };
 }
 
+/** Where the white space that ends at `at` begins. */
+function skipBack(text: string, at: number): number {
+  let i = at;
+  while (i > 0 && /\s/.test(text[i - 1] as string)) i--;
+  return i;
+}
+
 const WORD = String.raw`[\p{ID_Continue}$\u200c\u200d]`;
 
 /**
@@ -43,10 +63,21 @@ const WORD = String.raw`[\p{ID_Continue}$\u200c\u200d]`;
 function declares(text: string, entryPoint: string): boolean {
   const path = entryPoint.split('.');
   const name = escapeRegExp(path.at(-1) as string);
-  const holder = path.length > 1 ? `|(?<!${WORD})${escapeRegExp(path.at(-2) as string)}` : '';
+  const holder = path.length > 1 ? (path.at(-2) as string) : undefined;
+  const word = new RegExp(WORD, 'u');
+  /** Whether what stands before an assignment to the name leaves it the entry point: no dot, or that of its holder. */
+  const ownName = (at: number): boolean => {
+    const dot = skipBack(text, at) - 1;
+    if (text[dot] !== '.') return true;
+    const end = skipBack(text, dot);
+    if (text.endsWith('exports', end) || text.endsWith('prototype', end)) return true;
+    return holder !== undefined && text.endsWith(holder, end) && !word.test(text[end - holder.length - 1] ?? '');
+  };
+  for (const { index } of text.matchAll(new RegExp(String.raw`(?<!${WORD})${name}\s*=(?![=>])`, 'gu'))) {
+    if (ownName(index)) return true;
+  }
   return [
     String.raw`(?<!${WORD})(?:function|def|class|const|let|var)[\s*]+${name}(?!${WORD})`,
-    String.raw`(?:(?<![.]|${WORD})|(?<=(?:exports|prototype${holder})\s*\.\s*))${name}\s*=(?![=>])`,
     String.raw`[{,]\s*["']?${name}["']?\s*:`,
     // A method of a class or an object.
     ...(path.length > 1 ? [String.raw`(?<![.]|${WORD})${name}\s*\([^()]*\)\s*\{`] : []),
