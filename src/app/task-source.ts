@@ -106,6 +106,9 @@ function fileSource(
   const warnings = [
     ...problems.slice(0, 10).map((problem) => `skipped ${problem}`),
     ...(problems.length > 10 ? [`skipped ${problems.length - 10} more broken lines`] : []),
+    ...(heldOut > 0 && heldOut < 20
+      ? [`only ${heldOut} of ${tasks.length} tasks are held out: expect wide intervals below`]
+      : []),
     ...(heldOut === 0 ? ['no task is held out: the pass rates below are measured on training tasks'] : []),
   ];
   return {

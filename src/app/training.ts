@@ -170,10 +170,17 @@ async function continueRun(session: Session, from: number, schedulerState: unkno
   }
   trained ??= { metrics: lastEvaluation(run, config.steps), groups: run.readEvaluation(config.steps) };
   const steps = run.metrics().filter((line) => line.kind === 'step');
+  if (steps.every((line) => line.survivingGroups === 0))
+    emit({
+      type: 'warning',
+      message:
+        'no group held two different rewards, so nothing could be learnt: the tasks are too hard or too easy for this policy',
+    });
   emit({
     type: 'summary',
     directory: run.path,
     checkpoint: run.checkpoint(config.steps),
+    ...(config.tasks.kind === 'file' && { tasks: config.tasks.path }),
     base: base.metrics,
     trained: trained.metrics,
     solved: solvedExamples(base.groups, trained.groups, 3),
@@ -227,7 +234,9 @@ async function runSession(
         verifier,
         source,
         emit,
-        stopwatch: new Stopwatch(),
+        stopwatch: new Stopwatch((phase) => {
+          if (phase === 'update') emit({ type: 'progress', phase, done: 0, total: 1, unit: 'step' });
+        }),
         began: performance.now(),
         secondsBefore: run.secondsSpent(),
         pace: { from: 0, loopBegan: 0, evaluationSeconds: 0 },

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { EXIT, exitOnBrokenPipe, reportError } from './errors.js';
+import { interruptMessage } from './interrupt.js';
 import { wantsJson } from './options.js';
 
 /**
@@ -7,7 +8,7 @@ import { wantsJson } from './options.js';
  * What is on disk is complete up to the last checkpoint; nothing needs finishing.
  */
 function endBy(signal: 'SIGINT' | 'SIGTERM'): void {
-  process.stderr.write('\nhone: interrupted; a run continues with hone train --resume DIR\n');
+  process.stderr.write(`\n${interruptMessage()}\n`);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }

@@ -51,6 +51,8 @@ export type RunEvent =
       readonly type: 'summary';
       readonly directory: string;
       readonly checkpoint: string;
+      /** The task file, where the run had one. */
+      readonly tasks?: string;
       readonly base: EvaluationMetrics;
       readonly trained: EvaluationMetrics;
       readonly solved: readonly SolvedExample[];

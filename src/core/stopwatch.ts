@@ -4,10 +4,14 @@ export class Stopwatch {
   private phase = '';
   private since = performance.now();
 
+  /** `onEnter` hears of every phase that begins. */
+  constructor(private readonly onEnter: (phase: string) => void = () => {}) {}
+
   /** Ends the current phase and begins another. */
   enter(phase: string): void {
     const now = performance.now();
     if (this.phase !== '') this.seconds.set(this.phase, this.read(this.phase) + (now - this.since) / 1000);
+    if (phase !== this.phase) this.onEnter(phase);
     this.phase = phase;
     this.since = now;
   }

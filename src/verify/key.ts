@@ -3,7 +3,7 @@ import type { Task } from '../core/task.js';
 import type { Limits } from '../sandbox/index.js';
 
 /** Raised when the sandbox or the verifier comes to judge differently, so that stored keys do not lie. */
-const RULES = 2;
+const RULES = 3;
 
 /** SHA-256 (hex) of all that a verdict depends on. */
 export function contentKey(parts: {

@@ -7,7 +7,7 @@ import { fileTasks } from '../../app/task-source.js';
 import { HoneError } from '../../core/error.js';
 import type { Task } from '../../core/task.js';
 import { synthTasks } from '../../tasks/index.js';
-import { percent } from '../display/format.js';
+import { percent, printable } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { interval } from '../display/lines.js';
 import { commonOptions, createCommand, examples, float, integer } from '../options.js';
@@ -33,7 +33,11 @@ interface EvalOptions {
 
 function tasksOf(options: EvalOptions): (languages: readonly string[]) => readonly Task[] {
   return (languages) => {
-    if (options.tasks !== undefined) return fileTasks(options.tasks, onBadLine(options.skipBadLines), languages).tasks;
+    if (options.tasks !== undefined) {
+      const file = fileTasks(options.tasks, onBadLine(options.skipBadLines), languages);
+      for (const problem of file.problems) process.stderr.write(`warning: skipped ${printable(problem)}\n`);
+      return file.tasks;
+    }
     const { split, language, difficulty, count } = options;
     if (!languages.includes(language))
       throw new HoneError(

@@ -5,6 +5,7 @@ import { PRETRAIN_DEFAULTS as D, type PretrainEvent } from '../../app/pretrain-c
 import { pretrain } from '../../app/pretraining.js';
 import { duration } from '../display/format.js';
 import { createProgress } from '../display/index.js';
+import { onInterruptSay } from '../interrupt.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
 import { path } from './shared.js';
 
@@ -57,7 +58,7 @@ function show(): (event: PretrainEvent) => void {
 export function pretrainCommand(): Command {
   const command = createCommand(
     'pretrain',
-    'Train a base policy from nothing on generated (description, program) pairs.',
+    'Train a base policy from nothing on generated (description, program) pairs; half an hour on two cores.',
   )
     .option('--out <dir>', 'folder of the model; an interrupted run continues there', path, join('runs', 'base'))
     .option('--steps <n>', 'optimiser steps', integer({ min: 1 }), D.steps)
@@ -97,6 +98,7 @@ export function pretrainCommand(): Command {
   );
   return command.action(async ({ out, json, ...config }: PretrainOptions) => {
     const emit = json ? (event: PretrainEvent) => void process.stdout.write(`${JSON.stringify(event)}\n`) : show();
+    onInterruptSay('the same command continues it');
     await pretrain({ ...D, ...config, languages: [...config.languages] }, out, emit);
   });
 }

@@ -57,7 +57,7 @@ export function sampleCommand(): Command {
     .argument('[description]', 'what the program must do, in words; judged by the --example pairs')
     .option(
       '--example <input -> output>',
-      'an example of the described task, JSON on both sides; repeat it',
+      'an example of the described task, which takes one argument; JSON on both sides; repeat it',
       (text: string, all: string[]) => [...all, text],
       [],
     )
@@ -98,7 +98,11 @@ export function sampleCommand(): Command {
     ];
     group.trajectories.forEach((t, i) => {
       const tests = testsOf(t.evidence);
-      const score = tests ? `, ${tests.passed} of ${tests.total} tests` : '';
+      const score = tests
+        ? tests.verdict === 'accepted'
+          ? `, all ${tests.total} tests`
+          : `, ${tests.passed} of ${tests.total} tests before it failed`
+        : '';
       const why = tests?.message ? `: ${tests.message}` : '';
       lines.push('', `--- program ${i + 1}: ${verdictOf(t.evidence)}${score}${why}`, t.text);
     });

@@ -7,7 +7,11 @@ import { BASE_MODEL } from '../../app/package.js';
 import { fileHash } from '../../app/task-source.js';
 import { resumeTraining, startTraining } from '../../app/training.js';
 import { HoneError } from '../../core/error.js';
+import type { RunEvent } from '../../core/events.js';
+import { commandName } from '../command-name.js';
+import { shellQuote, shortPath } from '../display/format.js';
 import { createDisplay } from '../display/index.js';
+import { onInterruptSay } from '../interrupt.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
 import { difficultyRange, onBadLine, oneOf, path } from './shared.js';
 
@@ -152,7 +156,15 @@ export function trainCommand(): Command {
     ],
   );
   return command.action(async (options: TrainOptions) => {
-    const display = createDisplay({ stream: process.stdout, mode: options.json ? 'json' : 'auto' });
+    const shown = createDisplay({ stream: process.stdout, mode: options.json ? 'json' : 'auto' });
+    const display = {
+      close: shown.close,
+      event: (event: RunEvent) => {
+        if (event.type === 'start')
+          onInterruptSay(`continue with ${commandName()} train --resume ${shellQuote(shortPath(event.directory))}`);
+        shown.event(event);
+      },
+    };
     try {
       if (options.resume !== undefined) {
         refuseSettingsOnResume(command);

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../core/events.js';
+import { commandName } from '../command-name.js';
 import { liveRenderer } from './live.js';
 import { plainRenderer } from './plain.js';
 import { canRedraw, createStyle, type DisplayStream } from './stream.js';
@@ -33,7 +34,7 @@ export interface Display {
 export function createDisplay(options: DisplayOptions): Display {
   const { stream } = options;
   const environment = options.environment ?? process.env;
-  const command = options.command ?? environment.HONE_COMMAND ?? 'hone';
+  const command = options.command ?? commandName(undefined, options.environment);
   const now = options.now ?? (() => performance.now() / 1000);
   const write = (line: string): void => void stream.write(`${line}\n`);
   const mode = options.mode === 'auto' ? (canRedraw(stream, environment) ? 'live' : 'plain') : options.mode;

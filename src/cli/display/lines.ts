@@ -64,7 +64,10 @@ export function summaryLines(
     ),
     ...(options.sparkline === '' ? [] : [options.sparkline]),
     '',
-    truncate(`${trained.tasks} tasks (${trained.split}), ${trained.samples} samples each, 95 % intervals`, columns),
+    truncate(
+      `${trained.tasks} ${trained.tasks === 1 ? 'task' : 'tasks'} (${trained.split}), ${trained.samples} samples each, 95 % intervals`,
+      columns,
+    ),
     '',
     ...comparison(base, trained, columns),
     ...[base, trained]
@@ -79,7 +82,7 @@ export function summaryLines(
     '',
     'Go on from here:',
     `  ${command} sample --model ${checkpoint}`,
-    `  ${command} eval --model ${checkpoint}`,
+    `  ${command} eval --model ${checkpoint}${event.tasks === undefined ? '' : ` --tasks ${shellQuote(shortPath(event.tasks))}`}`,
   ];
 }
 

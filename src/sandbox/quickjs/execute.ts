@@ -2,9 +2,9 @@ import type { QuickJSHandle } from 'quickjs-emscripten';
 import type { Limits } from '../limits.js';
 import type { Assertion, Failure } from '../sandbox.js';
 import { Crash, Halt, Interpreter, type Stopped } from './interpreter.js';
-import { JUDGE_HOOK } from './judge.js';
+import { GUARD_HOOK, JUDGE_HOOK } from './judge.js';
 import type { Job, Outcome, WireOutcome } from './protocol.js';
-import { hookAsyncErrors, judgesArguments } from './test-code.js';
+import { countThrows, evaluatesText, hookAsyncErrors, judgesArguments, namesAssertions } from './test-code.js';
 
 const IDENTIFIER =
   /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u;
@@ -87,6 +87,10 @@ function runJudge(
   job: Pick<Job, 'entryPoint' | 'limits'> & Extract<Job['work'], { kind: 'judge' }>,
 ): { readonly failure?: Failure; readonly assertions: Assertion[] } {
   const assertions: Assertion[] = [];
+  if (evaluatesText(job.source, job.entryPoint)) {
+    return { failure: badTests('the test code evaluates text as code (eval, Function)'), assertions };
+  }
+  const asserting = namesAssertions(`${job.helpers}\n${job.source}`);
   let programFailure: Failure | undefined;
   let crash: Crash | undefined;
   let lastThrow: Failure | undefined;
@@ -124,15 +128,16 @@ function runJudge(
   const { install, blame, lost } = judge.judge as NonNullable<Interpreter['judge']>;
 
   const report = (halt: Halt, source: string): Failure | undefined => {
+    // Before the first call nothing can be the program's doing; after it, everything may be: an error that a program
+    // could bring about by its answers must be no way out of a verdict.
+    const untouched = calls === 0;
     if (halt.stopped.kind === 'limit') {
+      if (untouched) return badTests(`${halt.message} in the test code, which never called the program`);
       return { verdict: halt.stopped.limit, message: `${halt.message} in the test code` };
     }
     if (source === 'program') return { verdict: 'runtime_error', message: halt.message };
     if (source === 'assertion' || source === 'nothing') return undefined; // Recorded already.
-    // A SyntaxError may also come from test code that parses what the program returned.
-    if (source === 'tests' || (source === 'syntax' && !judge.parses(job.source))) {
-      return badTests(`the test code does not run: ${halt.message}`);
-    }
+    if (untouched) return badTests(`the test code does not run: ${halt.message}`);
     return { verdict: 'wrong_answer', message: `the test code threw on what the program returned: ${halt.message}` };
   };
   const explain = (error: QuickJSHandle): Failure | undefined => {
@@ -149,8 +154,13 @@ function runJudge(
   let failure: Failure | undefined;
   try {
     judge.call(install, judge.context.newString(job.entryPoint));
-    const hooked = hookAsyncErrors(job.source, JUDGE_HOOK);
-    const result = judge.attempt(hooked !== job.source && judge.parses(hooked) ? hooked : job.source, 'tests.js');
+    const source = asserting ? job.source : (countThrows(job.source, GUARD_HOOK) ?? job.source);
+    const hooked = hookAsyncErrors(source, JUDGE_HOOK);
+    const runnable = [hooked, source].find((text) => text !== job.source && judge.parses(text)) ?? job.source;
+    if (!asserting && !runnable.includes(GUARD_HOOK) && judge.parses(job.source)) {
+      return { failure: badTests('the test code holds no assertion and no `if (…) throw`'), assertions };
+    }
+    const result = judge.attempt(runnable, 'tests.js');
     if (result.error) {
       failure = explain(result.error);
     } else {

@@ -1,5 +1,7 @@
 /** Global function of the judge that asynchronous functions of test code hand their errors to (`hookAsyncErrors`). */
 export const JUDGE_HOOK = '$lostError';
+/** Global function of the judge that gets the conditions of `if (…) throw` (`countThrows`) and returns them. */
+export const GUARD_HOOK = '$guard';
 
 /**
  * The judge's half, run after `CODEC` in an interpreter that holds no untrusted code. The script's value is a function
@@ -222,10 +224,27 @@ export const JUDGE = `(function (codec, call, left, record) {
     deepEqual: assert.deepStrictEqual, notDeepEqual: assert.notDeepStrictEqual,
   });
   assert.strict = strict.strict = strict;
-  console.assert = (passed, message) => {
-    record(!!passed, JSON.stringify(passed ? '' : message === undefined ? 'console.assert failed' : String(message).slice(0, 500)));
+  // Own assertions may be added, but none of these replaced.
+  const keep = (object) => {
+    for (const name of Object.keys(object)) Object.defineProperty(object, name, { writable: false, configurable: false });
   };
+  keep(assert);
+  keep(strict);
+  Object.defineProperty(console, 'assert', { enumerable: true, value: (passed, message) => {
+    record(!!passed, JSON.stringify(passed ? '' : message === undefined ? 'console.assert failed' : String(message).slice(0, 500)));
+  }, writable: false, configurable: false });
+  Object.defineProperty(globalThis, 'console', { writable: false });
   globalThis.assert = assert;
+  // What a program answers is data, and nothing here makes it code.
+  const refuse = function () { throw new EvalError('test code cannot evaluate text as code'); };
+  for (const f of [function () {}, async function () {}, function* () {}, async function* () {}]) {
+    const prototype = Object.getPrototypeOf(f);
+    const constructor = function () { return refuse(); };
+    constructor.prototype = prototype;
+    Object.defineProperty(prototype, 'constructor', { value: constructor, writable: false, configurable: false });
+    if (prototype === Function.prototype) globalThis.Function = constructor;
+  }
+  globalThis.eval = refuse;
   globalThis.require = (name) => {
     if (name === 'assert' || name === 'node:assert') return assert;
     if (name === 'assert/strict' || name === 'node:assert/strict') return strict;
@@ -242,6 +261,10 @@ export const JUDGE = `(function (codec, call, left, record) {
     return error;
   };
   Object.defineProperty(globalThis, '${JUDGE_HOOK}', { value: note });
+  Object.defineProperty(globalThis, '${GUARD_HOOK}', { value: (condition) => {
+    if (!condition) record(true, '""');
+    return condition;
+  } });
   const { then } = Promise.prototype;
   const noting = (f) => typeof f !== 'function' ? f : (v) => {
     try { return f(v); } catch (error) { throw note(error); }

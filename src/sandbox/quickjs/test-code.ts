@@ -63,6 +63,46 @@ export function judgesArguments(source: string, entryPoint: string): boolean {
   return false;
 }
 
+interface Insert {
+  readonly at: number;
+  readonly text: string;
+}
+
+function insertAll(source: string, inserts: readonly Insert[]): string {
+  let out = source;
+  for (const { at, text } of [...inserts].sort((a, b) => b.at - a.at)) out = out.slice(0, at) + text + out.slice(at);
+  return out;
+}
+
+/** Whether test code evaluates text as code, which could be what a program has answered. */
+export function evaluatesText(source: string, entryPoint: string): boolean {
+  const calls = blank(source).matchAll(/(?<![\w$.])(?:new\s+)?(eval|Function)\s*\(/g);
+  return [...calls].some((match) => match[1] !== entryPoint);
+}
+
+/** Whether test code names assertions anywhere but in comments and literals. */
+export const namesAssertions = (source: string): boolean => /assert/i.test(blank(source).concat(requires(source)));
+
+/** The arguments of `require`, which are literals. */
+const requires = (source: string): string => (source.match(/require\s*\([^)]*\)/g) ?? []).join(' ');
+
+/**
+ * Test code in the style of `if (solve(1) !== 2) throw new Error('…')`, with the condition of each such statement
+ * handed to `hook`, a global function that returns it: as with assertions, what was never reached is not passed.
+ * Undefined where there is no such statement.
+ */
+export function countThrows(source: string, hook: string): string | undefined {
+  const code = blank(source);
+  const inserts: Insert[] = [];
+  for (const match of code.matchAll(/(?<![\w$.])if\s*\(/g)) {
+    const open = match.index + match[0].length - 1;
+    const close = closing(code, open);
+    if (close === undefined || !/^\s*(?:\{[^{}]*)?\bthrow\b/.test(code.slice(close + 1))) continue;
+    inserts.push({ at: open + 1, text: `${hook}(` }, { at: close, text: ')' });
+  }
+  return inserts.length === 0 ? undefined : insertAll(source, inserts);
+}
+
 /** An asynchronous function up to its parameters, or up to the arrow after a lone one. */
 const ASYNC = /(?<![\w$.])async(?:[ \t]+function\b\s*\*?\s*[\w$]*|[ \t]*\*?[ \t]*[\w$#]*)[ \t]*(?:(?=\()|=>)/g;
 
@@ -73,7 +113,7 @@ const ASYNC = /(?<![\w$.])async(?:[ \t]+function\b\s*\*?\s*[\w$]*|[ \t]*\*?[ \t]
  */
 export function hookAsyncErrors(source: string, hook: string): string {
   const code = blank(source);
-  const inserts: { readonly at: number; readonly text: string }[] = [];
+  const inserts: Insert[] = [];
   for (const match of code.matchAll(ASYNC)) {
     let at = match.index + match[0].length;
     if (code[at] === '(') at = (closing(code, at) ?? code.length) + 1;
@@ -84,7 +124,5 @@ export function hookAsyncErrors(source: string, hook: string): string {
     if (end === undefined) continue;
     inserts.push({ at, text: 'try{' }, { at: end, text: `}catch($error){throw ${hook}($error)}` });
   }
-  let out = source;
-  for (const { at, text } of inserts.sort((a, b) => b.at - a.at)) out = out.slice(0, at) + text + out.slice(at);
-  return out;
+  return insertAll(source, inserts);
 }
