@@ -143,7 +143,11 @@ test('what the program throws is its own error, what the tests do wrong is not',
 test.each([
   ['asserts nothing', '1 + 1'],
   ['does not parse', 'console.assert('],
-  ['uses what is not there', 'console.assert(solve(1) === 1); undefinedHelper()'],
+  ['uses what is not there', 'undefinedHelper(); console.assert(solve(1) === 1)'],
+  ['never ends', 'for (;;); assert(solve(1))'],
+  ['evaluates text', 'assert.equal(eval(solve("1")), 1)'],
+  ['makes functions of text', 'assert.equal(new Function(solve("return 1"))(), 1)'],
+  ['neither asserts nor throws', 'solve(1); if (solve(2) !== 3) console.log("wrong")'],
 ])('a suite that %s is bad, not passed', async (_name, source) => {
   expect(await judge(source, 'const solve = (x) => x;')).toMatchObject({
     verdict: 'infra_error',
@@ -156,6 +160,75 @@ test('a program cannot leave its group by an answer that the tests have nothing 
   const source = 'for (const x of solve(3)) assert.equal(x, 1)';
   expect(await judge(source, 'const solve = () => [];')).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
   expect(await judge(source, 'const solve = (n) => Array(n).fill(1);')).toMatchObject({ verdict: 'accepted' });
+});
+
+test.each([
+  ['a name', 'const r = solve(1); assert.equal(typeof r === "string" ? missing : r, 1)'],
+  ['text to parse', 'assert.equal(new RegExp(solve(1)).source, "1")'],
+  ['a key', 'const o = { a: () => 1 }; assert.equal(o[solve(1)](), 1)'],
+])('a program left its group by an answer on which the test code fails: %s', async (_name, source) => {
+  expect(await judge(source, 'const solve = () => "(";')).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
+});
+
+test.each([
+  ['eval by another name', 'const e = eval; assert.strictEqual(e(solve([1, 2])), 3)'],
+  ['indirectly', 'assert.strictEqual((0, eval)(solve([1, 2])), 3)'],
+  ['a constructor', 'assert.strictEqual((() => {}).constructor("return " + solve([1, 2]))(), 3)'],
+  ['Function by another name', 'const F = globalThis.Function; assert.strictEqual(F(solve([1, 2]))(), 3)'],
+  ['an asynchronous one', '(async () => {}).constructor(solve([1, 2]))(); assert.strictEqual(solve([1, 2]), 3)'],
+  ['a generator', '(function* () {}).constructor(solve([1, 2]))().next(); assert.strictEqual(solve([1, 2]), 3)'],
+  ['both', '(async function* () {}).constructor(solve([1, 2]))().next(); assert.strictEqual(solve([1, 2]), 3)'],
+])('what a program answered was run among the assertions: %s', async (_name, source) => {
+  const forged = 'const solve = () => "assert(true);assert.strictEqual=()=>{};console.assert=()=>{};3";';
+  expect(await judge(source, forged)).toMatchObject({
+    verdict: 'wrong_answer',
+    passed: 0,
+    message: expect.stringContaining('cannot evaluate text as code'),
+  });
+});
+
+test('assertions could be replaced; now only added', async () => {
+  const source = `assert.strictEqual = console.assert = () => {}; assert.strict.equal = () => {}; console = {};
+    assert.odd = (n) => assert.ok(n % 2); assert.odd(1); console.assert(true); assert.strictEqual(solve(1), 2);`;
+  expect(await judge(source, 'const solve = (x) => x;')).toMatchObject({
+    verdict: 'wrong_answer',
+    passed: 2,
+    total: 3,
+  });
+});
+
+describe('test code that throws rather than asserts', () => {
+  const source =
+    'if (solve(1, 2) !== 3) throw new Error("bad sum"); if (solve(0, 0) !== 0) { throw new Error("bad zero"); }';
+  const right = 'const solve = (a, b) => a + b;';
+
+  test('could never be passed', async () => {
+    expect(await judge(source, right)).toMatchObject({ verdict: 'accepted', passed: 2, total: 2 });
+    const helper = 'const eq = (a, b) => { if (a !== b) throw new Error(a + " is not " + b); }; eq(solve(1, 2), 3);';
+    expect(await judge(helper, right)).toMatchObject({ verdict: 'accepted', passed: 1 });
+    const own = 'function assert(ok) { if (!ok) throw new Error("no"); } assert(solve(1, 2) === 3);';
+    expect(await judge(own, right)).toMatchObject({ verdict: 'accepted', passed: 1 });
+    const later = '(async () => { if ((await solve(1, 2)) !== 3) throw new Error("bad sum"); })(); 1';
+    expect(await judge(later, right)).toMatchObject({ verdict: 'accepted', passed: 1 });
+    expect(await judge(later, 'const solve = () => 4;')).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
+  });
+
+  test('fails what is wrong', async () => {
+    expect(await judge(source, 'const solve = (a, b) => 3;')).toMatchObject({
+      verdict: 'wrong_answer',
+      passed: 1,
+      message: 'the test code threw on what the program returned: Error: bad zero',
+    });
+    expect(await judge(source, 'const solve = () => { throw new Error("x"); };')).toMatchObject({
+      verdict: 'runtime_error',
+    });
+  });
+
+  test('asks for a condition that was looked at, of an empty answer too', async () => {
+    const loop = 'for (const x of solve(3)) if (x !== 1) throw new Error("bad")';
+    expect(await judge(loop, 'const solve = () => [];')).toMatchObject({ verdict: 'wrong_answer', passed: 0 });
+    expect(await judge(loop, 'const solve = (n) => Array(n).fill(1);')).toMatchObject({ verdict: 'accepted' });
+  });
 });
 
 test('helpers of the prompt come from the prompt, not from the program', async () => {
@@ -173,7 +246,7 @@ test('a prompt whose first part does not run here spoils only tests that need it
   const prompt = "const crypto = require('crypto');\nconst solve = (x) => {\n";
   const whole = '```js\nconst solve = (x) => x;\n```';
   expect(await judge('assert.equal(solve(1), 1)', whole, { prompt })).toMatchObject({ verdict: 'accepted' });
-  expect(await judge('assert.equal(solve(1), crypto)', whole, { prompt })).toMatchObject({ verdict: 'infra_error' });
+  expect(await judge('assert.equal(crypto, solve(1))', whole, { prompt })).toMatchObject({ verdict: 'infra_error' });
 });
 
 const dataset = '../shared/data/humaneval-x/humanevalx_js.jsonl.gz';

@@ -4,7 +4,7 @@ import type { Assertion, Failure } from '../sandbox.js';
 import { Crash, Halt, Interpreter, type Stopped } from './interpreter.js';
 import { GUARD_HOOK, JUDGE_HOOK } from './judge.js';
 import type { Job, Outcome, WireOutcome } from './protocol.js';
-import { countThrows, evaluatesText, hookAsyncErrors, judgesArguments, namesAssertions } from './test-code.js';
+import { countThrows, evaluatesText, hookAsyncErrors, judgesArguments, usesAssertions } from './test-code.js';
 
 const IDENTIFIER =
   /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u;
@@ -90,7 +90,7 @@ function runJudge(
   if (evaluatesText(job.source, job.entryPoint)) {
     return { failure: badTests('the test code evaluates text as code (eval, Function)'), assertions };
   }
-  const asserting = namesAssertions(`${job.helpers}\n${job.source}`);
+  const asserting = usesAssertions(`${job.helpers}\n${job.source}`);
   let programFailure: Failure | undefined;
   let crash: Crash | undefined;
   let lastThrow: Failure | undefined;

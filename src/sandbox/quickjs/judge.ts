@@ -7,8 +7,7 @@ export const GUARD_HOOK = '$guard';
  * The judge's half, run after `CODEC` in an interpreter that holds no untrusted code. The script's value is a function
  * (codec, call, left, record) that defines `console.assert`, `assert` and `require('assert')`. It returns
  * - `install(name)`: defines the entry point as a call into the program's interpreter;
- * - `blame(error)`: where an error came from: `program`, `assertion`, `tests`, `syntax` or `other`;
- *   `nothing` for undefined.
+ * - `blame(error)`: where an error came from: `program`, `assertion` or `other`; `nothing` for undefined.
  * - `lost()`: the first error in an asynchronous function or a promise's callback that is neither the program's nor an
  *   assertion's, or undefined. Test code may have caught it; that cannot be told.
  *
@@ -252,8 +251,7 @@ export const JUDGE = `(function (codec, call, left, record) {
   };
   const blame = (error) => (error === undefined ? 'nothing'
     : typeof error === 'object' && error !== null && fromProgram.has(error) ? 'program'
-    : error instanceof AssertionError ? 'assertion'
-    : error instanceof SyntaxError ? 'syntax' : error instanceof ReferenceError ? 'tests' : 'other');
+    : error instanceof AssertionError ? 'assertion' : 'other');
   let lost;
   const note = (error) => {
     const source = blame(error);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hookAsyncErrors, judgesArguments } from './test-code.js';
+import { countThrows, evaluatesText, hookAsyncErrors, judgesArguments, usesAssertions } from './test-code.js';
 
 test.each([
   ['const xs = [2, 1];\nsolve(xs);\nassert.deepEqual(xs, [1, 2]);'],
@@ -47,4 +47,36 @@ test.each([
   ['async(1, 2); o.async = { a: 1 };'],
 ])('nothing to hook: %j', (source) => {
   expect(hookAsyncErrors(source, 'h')).toBe(source);
+});
+
+test.each([
+  ['assert.equal(eval(f(1)), 2)', true],
+  ['new Function("x", f(1))(2)', true],
+  ['Function (f(1))', true],
+  ['// eval(1)\nassert(f("eval(1)") === medieval(1) && o.eval(2))', false],
+  ['assert.equal(f(1) instanceof Function, true)', false],
+])('text evaluated as code in %j: %j', (source, found) => {
+  expect(evaluatesText(source, 'f')).toBe(found);
+  expect(evaluatesText('eval(1)', 'eval')).toBe(false);
+});
+
+test.each([
+  ['console.assert(f(1))', true],
+  ['assert(f(1))', true],
+  ["const t = require('node:assert'); t(f(1))", true],
+  ['// assert\nif (f(1) !== 2) throw new Error("assert")', false],
+  ['function assertEqual(a, b) { if (a !== b) throw 1; }', false],
+  ['function assert(a) { if (!a) throw 1; }', false],
+  ["const assert = require('assert'); assert(f(1))", true],
+])('assertions that are counted in %j: %j', (source, found) => {
+  expect(usesAssertions(source)).toBe(found);
+});
+
+test.each([
+  ['if (f(1) !== (2)) throw new Error("if (x) throw")', 'if (h(f(1) !== (2))) throw new Error("if (x) throw")'],
+  ['if (a) { b = 1; throw c; } else if (d) throw e;', 'if (h(a)) { b = 1; throw c; } else if (h(d)) throw e;'],
+  ['if (a) b(); throw c;', undefined],
+  ['gif (a) throw b; "if (a) throw b"', undefined],
+])('conditions of throws are counted: %j', (source, counted) => {
+  expect(countThrows(source, 'h')).toBe(counted);
 });

@@ -80,11 +80,13 @@ export function evaluatesText(source: string, entryPoint: string): boolean {
   return [...calls].some((match) => match[1] !== entryPoint);
 }
 
-/** Whether test code names assertions anywhere but in comments and literals. */
-export const namesAssertions = (source: string): boolean => /assert/i.test(blank(source).concat(requires(source)));
-
-/** The arguments of `require`, which are literals. */
-const requires = (source: string): string => (source.match(/require\s*\([^)]*\)/g) ?? []).join(' ');
+/** Whether test code uses the assertions that are counted: `console.assert`, `assert` unless it defines its own, a module. */
+export function usesAssertions(source: string): boolean {
+  const code = blank(source);
+  if (/console\s*\.\s*assert|require\s*\(\s*['"`](?:node:)?assert/.test(code + source)) return true;
+  const own = /\bfunction\s+assert\b|\b(?:const|let|var)\s+assert\s*=/.test(code);
+  return !own && /(?<![\w$])assert(?![\w$])/.test(code);
+}
 
 /**
  * Test code in the style of `if (solve(1) !== 2) throw new Error('…')`, with the condition of each such statement
