@@ -159,6 +159,32 @@ test('the peak of memory was never reported: it is the same each time, whatever 
   expect(bomb.peakBytes).toBeLessThan(DEFAULT_LIMITS.memoryBytes + 2 ** 20);
 });
 
+test.each([8, 64, 1024, 65536])('a heap filled to the last %d bytes crashed the interpreter', async (least) => {
+  const source = `const k = []; let n = 2 ** 24;
+    while (n > ${least}) { try { k.push(new ArrayBuffer(n)); } catch (e) { n >>= 1; } }
+    const f = (x) => x.sort((a, b) => a - b);`;
+  const large = Array.from({ length: 100_000 }, (_, i) => i);
+  const { failure, calls } = await run(source, [[2, 1]], [large]);
+  const last = failure?.verdict ?? calls.map((call) => (call.kind === 'limit' ? call.limit : call.kind)).at(-1);
+  expect(last).toBe('memory_limit');
+  expect(await returned('const f = (x) => x;', 1)).toBe(1);
+});
+
+test('a text that did not fit into the heap was written over the interpreter, and small heaps killed the worker', async () => {
+  const small = { memoryBytes: 4 * 2 ** 20 };
+  const long = await sandbox.execute(request(`//${'€'.repeat(4e6)}\nconst f = () => 1;`, [[]], small));
+  expect(long.failure).toEqual({ verdict: 'memory_limit', message: 'memory limit exceeded' });
+  const argument = await sandbox.execute(request('const f = (s) => s.length;', [['x'.repeat(12e6)]], small));
+  expect(argument.calls).toMatchObject([{ kind: 'limit', limit: 'memory_limit' }]);
+});
+
+test('a program of more than 4 MiB is refused before it is handed over', async () => {
+  expect(await run(`//${'x'.repeat(2 ** 22)}\nconst f = () => 1;`, [])).toMatchObject({
+    failure: { verdict: 'memory_limit', message: 'the program has 4194325 characters, more than 4194304' },
+    calls: [],
+  });
+});
+
 test('promises are awaited, rejections are throws', async () => {
   expect(await returned('async function f(x) { await null; return [await x, 2]; }', 1)).toEqual([1, 2]);
   const { calls } = await run(

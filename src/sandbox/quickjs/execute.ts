@@ -51,6 +51,8 @@ function load(program: Interpreter, source: string, entryPoint: string): QuickJS
     if (!(error instanceof Halt)) throw error;
     return asFailure(error);
   }
+  // In a full heap there may be no room for the value that says what the entry point is.
+  if (program.full) return asFailure(new Halt({ kind: 'limit', limit: 'memory_limit' }));
   return { verdict: 'runtime_error', message: `the program defines no function ${entryPoint}` };
 }
 
@@ -245,7 +247,8 @@ function attempt({ program, judge }: Interpreters, job: Job): Outcome {
 
 /**
  * Runs one program. When it crashes the interpreter (an exception through C frames), it is run once more in a fresh
- * instance, as an earlier program may have left the old one unsound; a second crash is the program's own doing.
+ * instance, as an earlier program may have left the old one unsound; a second crash is the program's own doing: a memory
+ * limit where its heap was full.
  */
 export async function execute(interpreters: Interpreters, job: Job): Promise<Outcome> {
   if (!IDENTIFIER.test(job.entryPoint)) {
@@ -257,6 +260,9 @@ export async function execute(interpreters: Interpreters, job: Job): Promise<Out
       return attempt(interpreters, job);
     } catch (error) {
       if (tries === 0) continue;
+      // Parts of the interpreter do not look whether their allocations succeed.
+      const { program, judge } = interpreters;
+      if (program.full || judge.full) return failed(asFailure(new Halt({ kind: 'limit', limit: 'memory_limit' })));
       const message = error instanceof Error ? error.message : String(error);
       return failed({ verdict: 'runtime_error', message: `the program crashed the interpreter: ${message}` });
     }

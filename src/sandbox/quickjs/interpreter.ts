@@ -27,7 +27,8 @@ interface WebAssemblyMemories {
 const WASM_PAGE = 65536;
 /** Static data and the C stack, which share the memory with the heap (5.3 MB in this build), and allocator overhead. */
 const FIXED_BYTES = 6 * 2 ** 20;
-const MIN_HEAP_BYTES = 4 * 2 ** 20;
+/** With the fixed part, the least memory that this build accepts: 16 MiB. */
+const MIN_HEAP_BYTES = 10 * 2 ** 20;
 /** The allocator takes memory in steps of 64 KiB at most: once small allocations fail, it has used this much of the end. */
 const EDGE_BYTES = 128 * 2 ** 10;
 
@@ -70,6 +71,14 @@ export interface JudgeHooks {
   readonly call: (argsText: string) => string;
   readonly left: () => string;
   readonly record: (passed: boolean, message: string) => void;
+}
+
+/** The interpreter's heap has no room for what this side wants to hand over. */
+class HeapFull extends Error {}
+
+/** Part of the Emscripten module that quickjs-emscripten writes texts and lists through. */
+interface Allocator {
+  _malloc(bytes: number): number;
 }
 
 interface Codec {
@@ -134,6 +143,15 @@ export class Interpreter {
     private readonly memoryBytes: number,
     onInterrupt: () => void,
   ) {
+    // The package does not look whether its allocations succeed, and would write the text at address 0.
+    const allocator = (module as unknown as { readonly module: Allocator }).module;
+    const malloc = allocator._malloc;
+    allocator._malloc = (bytes) => {
+      const address = malloc(bytes);
+      if (address !== 0) return address;
+      this.limit ??= 'memory_limit';
+      throw new HeapFull(`no room for ${bytes} bytes`);
+    };
     this.context = module.newContext();
     this.runtime = this.context.runtime;
     this.runtime.setInterruptHandler(() => {
@@ -306,6 +324,11 @@ export class Interpreter {
     this.limit ??= limit;
   }
 
+  /** Whether all of the heap has been in use. */
+  get full(): boolean {
+    return this.edge().some((byte) => byte !== 0);
+  }
+
   get halted(): LimitKind | undefined {
     return this.limit;
   }
@@ -329,7 +352,7 @@ export class Interpreter {
     const [name, text] = JSON.parse(described) as [string, string];
     const exhausted = name === 'InternalError' && (text === 'out of memory' || text === 'string too long');
     // With no room left even for the error object, QuickJS throws null.
-    const speechless = name === 'thrown' && text === 'null' && this.edge().some((byte) => byte !== 0);
+    const speechless = name === 'thrown' && text === 'null' && this.full;
     if (exhausted || speechless) return new Halt({ kind: 'limit', limit: 'memory_limit' });
     return new Halt({ kind: 'threw', name, text });
   }
@@ -393,6 +416,7 @@ export class Interpreter {
     try {
       return work();
     } catch (error) {
+      if (error instanceof HeapFull) throw new Halt({ kind: 'limit', limit: 'memory_limit' });
       this.sound = false;
       throw new Crash(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     }

@@ -13,6 +13,8 @@ import { type Meter, pulseMeter, threadMeter } from './clock.js';
 import { probe } from './probe.js';
 import type { Job, Ready, Reply } from './protocol.js';
 
+/** Longest program in UTF-16 code units; the interpreter's heap would have to hold it several times. */
+const MAX_SOURCE = 4 * 2 ** 20;
 /** Stack of a worker's thread in MiB: enough that QuickJS meets its own stack limit, an orderly error, before V8's. */
 const STACK_MB = 64;
 /** Jobs handed to a worker ahead of time, so that it need not wait for this thread between two of them. */
@@ -74,10 +76,14 @@ class Pool implements Backend {
 
   execute(request: ExecutionRequest): Promise<ExecutionResult> {
     if (this.closed) return Promise.resolve(notExecuted(CLOSED, this.toolchain));
-    const { work } = request;
+    const { work, source } = request;
+    if (source.length > MAX_SOURCE) {
+      const message = `the program has ${source.length} characters, more than ${MAX_SOURCE}`;
+      return Promise.resolve(notExecuted({ verdict: 'memory_limit', message }, this.toolchain));
+    }
     const job: Job = {
       id: this.nextId++,
-      source: request.source,
+      source,
       entryPoint: request.entryPoint,
       limits: request.limits,
       work: work.kind === 'judge' ? work : { ...work, calls: work.calls.map((args) => encode(args)) },
