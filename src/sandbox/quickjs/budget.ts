@@ -9,8 +9,15 @@ export const INTERRUPTS_PER_MS = 2;
 export const interruptsFor = (cpuMs: number): number => Math.max(1, Math.ceil(cpuMs * INTERRUPTS_PER_MS));
 
 /**
- * CPU milliseconds after which a worker is stopped all the same. Native loops that never poll (a sort of a sparse
- * array of length 2³², digits of a huge BigInt) end here; the slack keeps slow machines clear of it.
+ * CPU milliseconds without any interrupt after which native code is taken for a loop that never polls (a search in an
+ * array of length 2³², an unlucky search in a long text). A program that does nothing else has its own limit and a
+ * second on top; those loops run for many seconds.
+ */
+export const nativeCpuMs = (cpuMs: number): number => cpuMs + 1000;
+
+/**
+ * CPU milliseconds after which a worker is stopped all the same. Long native stretches between polls end here;
+ * the slack keeps slow machines clear of it.
  */
 export const hardCpuMs = (cpuMs: number): number => 5 * cpuMs + 2000;
 

@@ -37,6 +37,8 @@ export function schedulerTimes(thread: number): () => SchedulerTimes | undefined
 
 /** Tells how much CPU time a worker's running job has spent. */
 export interface Meter {
+  /** Whether it is told by the system rather than guessed. */
+  readonly exact: boolean;
   /** A job begins. */
   begin(): void;
   /** To be called at every tick: milliseconds since `begin`. */
@@ -50,6 +52,7 @@ export function threadMeter(thread: number): Meter | undefined {
   const run = (): number => times()?.run ?? 0;
   let start = run();
   return {
+    exact: true,
     begin: () => {
       start = run();
     },
@@ -73,6 +76,7 @@ export function pulseMeter(pulse: Int32Array, tickMs: number): Meter {
   };
   begin();
   return {
+    exact: false,
     begin,
     tick: () => {
       const now = Atomics.load(pulse, 0);

@@ -61,6 +61,23 @@ test('native loops ended as infra_error where the system does not tell the CPU t
   }
 });
 
+const NATIVE = [
+  ['a sort', '[].sort.call({ length: 2 ** 32 - 1 })'],
+  ['a search from the end', 'Array.prototype.lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)'],
+  ['a search in a text', '"a".repeat(2e7).includes("a".repeat(1e7) + "b")'],
+] as const;
+
+test.skipIf(process.platform !== 'linux').each(NATIVE)(
+  '%s held a worker for most of ten seconds',
+  async (_name, expression) => {
+    const { failure, cpuMs } = await backend.execute(request(`const f = () => ${expression};`, 1));
+    expect(failure).toEqual({ verdict: 'time_limit', message: 'CPU time limit exceeded in native code' });
+    // CPU time of the thread, not of the clock: well under the 2005 ms that any program is given.
+    expect(cpuMs).toBeLessThan(1900);
+    expect(cpuMs).toBeGreaterThan(1000);
+  },
+);
+
 test('a thread that only waits spends no CPU time, though its interpreter never polls', () => {
   const meter = pulseMeter(new Int32Array(new SharedArrayBuffer(4)), 60_000);
   meter.tick();

@@ -8,7 +8,7 @@ import {
   notExecuted,
 } from '../sandbox.js';
 import { decode, encode } from '../wire.js';
-import { hardCpuMs, stallMs } from './budget.js';
+import { hardCpuMs, nativeCpuMs, stallMs } from './budget.js';
 import { type Meter, pulseMeter, threadMeter } from './clock.js';
 import { probe } from './probe.js';
 import type { Job, Ready, Reply } from './protocol.js';
@@ -36,6 +36,8 @@ interface Slot {
   readonly pulse: Int32Array;
   /** Set once the worker is ready. */
   meter: Meter | undefined;
+  /** Its pulse, and the CPU milliseconds of the running job, when the pulse was last seen to change. */
+  polled: { readonly pulse: number; readonly spentMs: number };
   /** Ticks of a live event loop since the running job became the first. */
   ticks: number;
 }
@@ -130,7 +132,7 @@ class Pool implements Backend {
       stderr: true,
       resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: heapMb },
     });
-    const slot: Slot = { worker, entries: [], pulse, meter: undefined, ticks: 0 };
+    const slot: Slot = { worker, entries: [], pulse, meter: undefined, polled: { pulse: 0, spentMs: 0 }, ticks: 0 };
     worker.on('message', (message: Ready | Reply) => this.receive(slot, message));
     worker.on('messageerror', (error) => this.lose(slot, `the worker sent what cannot be read: ${error.message}`));
     worker.on('error', (error) => this.lose(slot, `the worker failed: ${error.message}`));
@@ -143,6 +145,7 @@ class Pool implements Backend {
 
   private begin(slot: Slot): void {
     slot.ticks = 0;
+    slot.polled = { pulse: Atomics.load(slot.pulse, 0), spentMs: 0 };
     slot.meter?.begin();
     slot.worker.ref();
   }
@@ -185,8 +188,11 @@ class Pool implements Backend {
       slot.ticks++;
       const { cpuMs } = entry.job.limits;
       const spentMs = slot.meter?.tick() ?? 0;
+      const pulse = Atomics.load(slot.pulse, 0);
+      if (pulse !== slot.polled.pulse) slot.polled = { pulse, spentMs };
+      const native = slot.meter?.exact === true && spentMs - slot.polled.spentMs > nativeCpuMs(cpuMs);
       const patienceMs = (slot.meter && this.options.stallMs) ?? stallMs(cpuMs);
-      if (spentMs > hardCpuMs(cpuMs)) {
+      if (native || spentMs > hardCpuMs(cpuMs)) {
         this.slots.delete(slot);
         void slot.worker.terminate();
         slot.entries.shift();
