@@ -164,7 +164,7 @@ test('a broken line is named with its file, line and fault', () => {
   expect(messages).toMatchInlineSnapshot(`
     {
       "duplicate": "./duplicate.jsonl:3: id "a" was already used on line 1",
-      "field": "./field.jsonl:1: entryPoint: Too small: expected string to have >=1 characters",
+      "field": "./field.jsonl:1: entryPoint: not the name of a function",
       "format": "./format.jsonl:1: neither a task ("version": 1) nor a HumanEval or MBPP row ("task_id"); its fields are: question, answer",
       "humanEval": "./humanEval.jsonl:1: test: Invalid input: expected string, received undefined",
       "json": "./json.jsonl:2: not JSON: …",
@@ -187,6 +187,50 @@ test('skipping leaves the broken lines out and says which', () => {
   expect(tasks.map(({ id }) => id)).toEqual(['a', 'b']);
   expect(skipped).toEqual([2, 4]);
   expect(problems.map((p) => p.replace(folder, '.'))[1]).toBe('./skip.jsonl:4: id "a" was already used on line 1');
+});
+
+test('values nested thousands deep ended reading with an internal error', () => {
+  const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  const row = (args: string, expected: string): string =>
+    line.replace('"hidden":{"kind":"calls","cases":[{"args":[0],"expected":1}]}', () => {
+      return `"hidden":{"kind":"calls","cases":[{"args":${args},"expected":${expected}}]}`;
+    });
+  const deep = 'nested too deeply (more than 200 levels)';
+  const messages = [
+    row('[0]', nest(20_000)),
+    row(nest(20_000), '1'),
+    `${JSON.stringify(humanEval).slice(0, -1)},"extra":${nest(200_000)}}`,
+    nest(20_000),
+  ].map((text) => failure(fileWith(text, 'deep.jsonl')));
+  expect(messages.map(({ message }) => message)).toEqual([
+    `./deep.jsonl:1: hidden.cases[0].expected: ${deep}`,
+    `./deep.jsonl:1: hidden.cases[0].args: ${deep}`,
+    `./deep.jsonl:1: extra: ${deep}`,
+    `./deep.jsonl:1: [0]: ${deep}`,
+  ]);
+  const mixed = fileWith(withId('a') + row('[0]', nest(20_000)) + row('[0]', nest(150)));
+  const { tasks, skipped } = readTaskFile(mixed, { onBadLine: 'skip' });
+  expect(tasks.map(({ id }) => id)).toEqual(['a', 'add-one']);
+  expect(skipped).toEqual([2]);
+});
+
+test.each(['a b', 'f;throw 1', 'f()', '1f', 'f.', '.f', 'f\n', '[0]'])(
+  'an entry point that is no name was taken for one: %j',
+  (entryPoint) => {
+    expect(failure(fileWith(taskLine({ ...task, entryPoint }), 'name.jsonl')).message).toBe(
+      './name.jsonl:1: entryPoint: not the name of a function',
+    );
+    const row = JSON.stringify({ ...humanEval, entry_point: entryPoint });
+    expect(failure(fileWith(row, 'name.jsonl')).message).toBe(
+      './name.jsonl:1: entry_point: not the name of a function',
+    );
+    const path = fileWith(taskLine({ ...task, entryPoint }) + withId('b'));
+    expect(readTaskFile(path, { onBadLine: 'skip' })).toMatchObject({ tasks: [{ id: 'b' }], skipped: [1] });
+  },
+);
+
+test.each(['f', '$', 'größe', 'Solution.solve', '_a1'])('%s is the name of a function', (entryPoint) => {
+  expect(readTaskFile(fileWith(taskLine({ ...task, entryPoint }))).tasks).toEqual([{ ...task, entryPoint }]);
 });
 
 test('a line that is not UTF-8 is named', () => {

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { HoneError } from '../../core/error.js';
 import { withPath } from '../../core/io.js';
 import type { Task } from '../../core/task.js';
-import { RowError, taskFromRow } from './rows.js';
+import { RowError, taskFromRow, tooDeep } from './rows.js';
 
 export interface TaskFile {
   readonly tasks: readonly Task[];
@@ -68,6 +68,8 @@ function parseLine(line: Uint8Array): Task | undefined {
   } catch (error) {
     throw new RowError(`not JSON: ${(error as Error).message}`);
   }
+  const deep = tooDeep(row);
+  if (deep !== undefined) throw new RowError(deep);
   return taskFromRow(row);
 }
 

@@ -4,6 +4,17 @@ import type { Task, TestSuite } from '../../core/task.js';
 /** What a row is not, in words; `readTaskFile` adds file and line. */
 export class RowError extends Error {}
 
+/** Deepest nesting of a row; deeper values could not cross into the sandbox either. */
+const MAX_DEPTH = 200;
+
+/** A name, or names joined by dots as in `Solution.solve`, as all our languages write them. */
+const entryPoint = z
+  .string()
+  .regex(
+    /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*(\.[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*)*$/u,
+    'not the name of a function',
+  );
+
 const call = z.strictObject({ args: z.array(z.json()), expected: z.json() });
 
 /** Our own row format: a `Task` (docs/tasks.md). */
@@ -12,7 +23,7 @@ const taskRow = z.strictObject({
   id: z.string().min(1),
   language: z.string().min(1),
   description: z.string(),
-  entryPoint: z.string().min(1),
+  entryPoint,
   prompt: z.string().min(1),
   visible: z.array(call),
   hidden: z.discriminatedUnion('kind', [
@@ -28,7 +39,7 @@ const humanEvalRow = z.looseObject({
   task_id: z.string().min(1),
   prompt: z.string().min(1),
   test: z.string().min(1),
-  entry_point: z.string().min(1).optional(),
+  entry_point: entryPoint.optional(),
   canonical_solution: z.string().nullish(),
   declaration: z.string().optional(),
   description: z.string().optional(),
@@ -50,14 +61,45 @@ const mbppRow = z.looseObject({
   challenge_test_list: z.array(z.string()).optional(),
 });
 
+/** A path as in `hidden.cases[0].args`. */
+function fieldOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) => text + (typeof part === 'number' ? `[${part}]` : text === '' ? String(part) : `.${String(part)}`),
+    '',
+  );
+}
+
+interface Nested {
+  readonly value: unknown;
+  readonly key: PropertyKey;
+  readonly parent: Nested | undefined;
+  readonly depth: number;
+}
+
+/** The field of a parsed row that is nested too deeply to walk by recursion, in words; undefined where there is none. */
+export function tooDeep(row: unknown): string | undefined {
+  const waiting: Nested[] = [{ value: row, key: '', parent: undefined, depth: 0 }];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const { value, depth } = at;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= MAX_DEPTH) {
+      const path: PropertyKey[] = [];
+      for (let up: Nested = at; up.parent !== undefined; up = up.parent) path.unshift(up.key);
+      // The field, rather than two hundred brackets.
+      const named = path.findIndex((part) => part === 'args' || part === 'expected');
+      return `${fieldOf(path.slice(0, Math.max(1, named + 1)))}: nested too deeply (more than ${MAX_DEPTH} levels)`;
+    }
+    const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
+    for (const [key, item] of entries) waiting.push({ value: item, key, parent: at, depth: depth + 1 });
+  }
+  return undefined;
+}
+
 function check<T>(schema: z.ZodType<T>, row: unknown): T {
   const result = schema.safeParse(row);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => {
-    const field = path.reduce<string>(
-      (text, part) => text + (typeof part === 'number' ? `[${part}]` : text === '' ? String(part) : `.${String(part)}`),
-      '',
-    );
+    const field = fieldOf(path);
     return field === '' ? message : `${field}: ${message}`;
   });
   throw new RowError(problems.slice(0, 3).join('; '));
