@@ -13,6 +13,7 @@ import {
   shortPath,
   truncate,
   width,
+  wrap,
 } from './format.js';
 
 test('durations read as a person says them, and round up into the next unit', () => {
@@ -108,4 +109,13 @@ test('paths are relative below the current folder and absolute elsewhere', () =>
   expect(shortPath('/a/b/c', '/a')).toBe('b/c');
   expect(shortPath('/a/b', '/a/b')).toBe('/a/b');
   expect(shortPath('/x/y', '/a/b')).toBe('/x/y');
+});
+
+test('long lines are wrapped at spaces and lose nothing', () => {
+  expect(wrap('short', 20)).toEqual(['short']);
+  expect(wrap('// keep the even numbers, then add', 20)).toEqual(['// keep the even', '  numbers, then add']);
+  const words = 'ab cde fghi jklmnopqrstuvwxyzabcdefghijkl mno';
+  const wrapped = wrap(words, 12);
+  expect(wrapped.every((line) => line.length <= 12)).toBe(true);
+  expect(wrapped.join('').replaceAll(' ', '')).toBe(words.replaceAll(' ', ''));
 });

@@ -119,6 +119,16 @@ export function shellQuote(argument: string): string {
   return /^[\w./:@%+=,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
+/** Breaks a line at spaces, or where it must, into pieces of at most `columns`; later pieces are indented by two. */
+export function wrap(line: string, columns: number): string[] {
+  if (width(line) <= columns || columns < 10) return [line];
+  let end = columns;
+  while (width(line.slice(0, end)) > columns) end--;
+  const space = line.lastIndexOf(' ', end);
+  const at = space > columns / 2 ? space : end;
+  return [line.slice(0, at), ...wrap(`  ${line.slice(at).trimStart()}`, columns)];
+}
+
 /** A path as one would type it here: relative where it lies below the current folder. */
 export function shortPath(path: string, from = process.cwd()): string {
   const short = relative(from, path);

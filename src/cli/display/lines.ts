@@ -1,6 +1,6 @@
 import type { Estimate, RunEvent, SolvedExample } from '../../core/events.js';
 import type { EvaluationMetrics, Interval } from '../../core/metrics.js';
-import { count, duration, percent, points, printable, shellQuote, shortPath, truncate, width } from './format.js';
+import { count, duration, percent, points, printable, shellQuote, shortPath, truncate, width, wrap } from './format.js';
 import { table } from './table.js';
 
 type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
@@ -118,7 +118,10 @@ function block(title: string, text: string, columns: number): string[] {
     .split('\n');
   const shown = lines.length > PROGRAM_LINES ? lines.slice(0, PROGRAM_LINES - 1) : lines;
   const more = lines.length > shown.length ? [`… ${lines.length - shown.length} more lines`] : [];
-  return [`  ${title}`, ...[...shown, ...more].map((line) => truncate(`  │ ${line}`, columns).trimEnd())];
+  return [
+    `  ${title}`,
+    ...[...shown, ...more].flatMap((line) => wrap(line, columns - 4)).map((line) => `  │ ${line}`.trimEnd()),
+  ];
 }
 
 /** An estimate with its interval: `34.5 % [30.1, 38.9]`. */
