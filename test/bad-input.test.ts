@@ -105,6 +105,23 @@ describe('the task file', () => {
     expect(result.code).toBe(0);
     expect(result.stdout).toMatch(/skipped.*skipped\.jsonl.*13/);
   });
+  test('a task whose own reference fails its tests is named', async () => {
+    const wrong = JSON.stringify({ ...exampleTask('wrong'), reference: '  return n;\n}' });
+    const file = taskFile('reference.jsonl', good('a'), good('b'), wrong, good('c'));
+    const result = await hone(
+      'train',
+      ...SHORT,
+      '--tasks',
+      file,
+      '--steps',
+      '1',
+      '--out',
+      join(directory, 'reference'),
+    );
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain('warning: task wrong: its own reference does not pass its tests (wrong_answer)');
+    expect(result.stdout).not.toContain('task a:');
+  });
   test('a language that cannot be judged here', async () => {
     const file = taskFile('cobol.jsonl', JSON.stringify({ ...exampleTask(), language: 'cobol' }));
     refused(await hone('train', '--tasks', file, '--out', join(directory, 'cobol')), 1, 'cobol', 'double');

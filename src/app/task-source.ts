@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { HoneError } from '../core/error.js';
+import { verdictOf } from '../core/evidence.js';
 import { readError } from '../core/io.js';
 import type { Policy } from '../core/policy.js';
 import { stream } from '../core/seeds.js';
 import type { Task } from '../core/task.js';
+import type { Verifier } from '../core/verifier.js';
 import { shuffled } from '../curriculum/index.js';
 import { readTaskFile, synthTasks, type TaskFile, taskAt } from '../tasks/index.js';
 import type { TaskSourceConfig, TrainConfig } from './config.js';
@@ -16,6 +18,8 @@ export interface TaskSource {
   readonly languages: readonly string[];
   /** Name of the evaluation set as metrics and tables show it. */
   readonly split: string;
+  /** The tasks of a person's own file; empty for generated ones, whose references are known to pass. */
+  readonly own: readonly Task[];
   readonly warnings: readonly string[];
 }
 
@@ -46,6 +50,7 @@ function synthSource(
     evaluation: evaluation.slice(0, run.evaluationTasks),
     split: config.evaluate,
     languages,
+    own: [],
     warnings: [],
   };
 }
@@ -114,10 +119,23 @@ function fileSource(
   return {
     taskAt: shuffled(training, run.seed),
     evaluation,
+    own: tasks,
     languages: [...new Set(tasks.map((task) => task.language))],
     split: heldOut === 0 ? 'training' : 'heldout',
     warnings,
   };
+}
+
+/** Runs every reference against its own tests; a line for each that fails them, as its tests then judge nothing. */
+export async function referenceProblems(tasks: readonly Task[], verifier: Verifier): Promise<string[]> {
+  const problems = await Promise.all(
+    tasks.map(async (task) => {
+      if (task.reference === undefined) return [];
+      const verdict = verdictOf(await verifier.verify(task, task.reference));
+      return verdict === 'accepted' ? [] : [`task ${task.id}: its own reference does not pass its tests (${verdict})`];
+    }),
+  );
+  return problems.flat();
 }
 
 /** Opens the tasks of a run. `judged`: languages that the verifier can run now. Errors name the file and the task. */

@@ -17,7 +17,7 @@ import { estimate } from './estimate.js';
 import { machine, versions } from './provenance.js';
 import { type Emit, rollouts, type Session, withPolicy } from './session.js';
 import { solvedExamples } from './solved.js';
-import { openTaskSource, type TaskSource } from './task-source.js';
+import { openTaskSource, referenceProblems, type TaskSource } from './task-source.js';
 
 /** The main job's algorithm: binary reward, mean-only GRPO, clip 0.2/0.28, token mean, truncated trajectories masked. */
 function parts(session: Session): TrainingParts {
@@ -225,7 +225,9 @@ async function runSession(
         type: 'warning',
         message: `the run began with ${name} ${made[name] ?? '(unknown)'}, this is ${now[name]}: its bits may differ from here on`,
       });
-    for (const message of source.warnings) emit({ type: 'warning', message });
+    const broken = await referenceProblems(source.own, verifier);
+    const more = broken.length > 10 ? [`${broken.length - 10} more references do not pass their tests`] : [];
+    for (const message of [...source.warnings, ...broken.slice(0, 10), ...more]) emit({ type: 'warning', message });
     await continueRun(
       {
         run,
