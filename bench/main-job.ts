@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { RunEvent } from '../src/core/events.js';
 import type { Interval } from '../src/core/metrics.js';
@@ -16,7 +17,7 @@ import type { Interval } from '../src/core/metrics.js';
 const { values } = parseArgs({ options: { seeds: { type: 'string', default: '1,2,3' }, keep: { type: 'string' } } });
 const seeds = values.seeds.split(',').map(Number);
 const root = values.keep ?? mkdtempSync(join(tmpdir(), 'hone-bench-'));
-const main = new URL('../src/cli/main.js', import.meta.url).pathname;
+const main = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 
 type Summary = Extract<RunEvent, { type: 'summary' }>;
 
