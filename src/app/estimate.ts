@@ -4,6 +4,9 @@ import type { Group } from '../core/trajectory.js';
 import { binary } from '../reward/index.js';
 import { rollouts, type Session } from './session.js';
 
+/** A probe much smaller than a step would miss what a full batch gains. */
+const PROBE_PROGRAMS = 384;
+
 /**
  * Times a small piece of each phase and extrapolates to the steps after `from`; draws from its own streams and changes
  * no weights. The first rollout only warms up: workers start and graphs compile once a run, not once a program.
@@ -11,11 +14,14 @@ import { rollouts, type Session } from './session.js';
 export async function estimate(session: Session, from: number): Promise<Estimate> {
   const { config, policy, source, emit } = session;
   emit({ type: 'progress', phase: 'probe', done: 0, total: 1, unit: 'probe' });
-  const specs = Array.from({ length: Math.min(config.promptsPerStep, 16) }, (_, i) => ({
-    task: source.taskAt(i),
-    groupSize: config.groupSize,
-    temperature: config.temperature,
-  }));
+  const specs = Array.from(
+    { length: Math.min(config.promptsPerStep, Math.ceil(PROBE_PROGRAMS / config.groupSize)) },
+    (_, i) => ({
+      task: source.taskAt(i),
+      groupSize: config.groupSize,
+      temperature: config.temperature,
+    }),
+  );
   const watch = new Stopwatch();
   const rollout = rollouts({ ...session, stopwatch: watch }, 'probe', false);
   const differing = async (groups: readonly Group[]): Promise<void> => {
