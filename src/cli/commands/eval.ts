@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { DEFAULT_DIFFICULTY, DEFAULTS } from '../../app/config.js';
 import { evaluatePolicy, verdictCounts } from '../../app/evaluation.js';
@@ -10,10 +9,10 @@ import { synthTasks } from '../../tasks/index.js';
 import { percent, printable } from '../display/format.js';
 import { createProgress } from '../display/index.js';
 import { interval } from '../display/lines.js';
-import { commonOptions, createCommand, examples, float, integer } from '../options.js';
-import { difficultyRange, onBadLine, oneOf, path } from './shared.js';
+import { commonOptions, createCommand, examples, integer } from '../options.js';
+import { difficultyRange, onBadLine, oneOf, path, type SamplingOptions, samplingOptions } from './shared.js';
 
-interface EvalOptions {
+interface EvalOptions extends SamplingOptions {
   readonly model: string;
   readonly tasks?: string;
   readonly skipBadLines?: true;
@@ -23,11 +22,8 @@ interface EvalOptions {
   readonly count: number;
   readonly samples: number;
   readonly k: number[];
-  readonly temperature: number;
-  readonly maxNewTokens: number;
   readonly seed: number;
   readonly threads: number;
-  readonly workers: number;
   readonly json?: true;
 }
 
@@ -66,10 +62,8 @@ export function evalCommand(): Command {
     .option('--difficulty <range>', 'composed operations', difficultyRange, [...DEFAULT_DIFFICULTY])
     .option('--count <n>', 'generated tasks', integer({ min: 1 }), DEFAULTS.evaluationTasks)
     .option('--samples <n>', 'completions a task', integer({ min: 1 }), DEFAULTS.evaluationSamples)
-    .option('--k <list>', 'values of k', ksOf, [1, 8])
-    .option('--temperature <x>', 'sampling temperature', float({ min: 0.01, max: 10 }), DEFAULTS.temperature)
-    .option('--max-new-tokens <n>', 'token limit of a completion', integer({ min: 1 }), DEFAULTS.maxNewTokens)
-    .option('--workers <n>', 'sandbox workers', integer({ min: 1, max: 256 }), availableParallelism());
+    .option('--k <list>', 'values of k', ksOf, [1, 8]);
+  samplingOptions(command);
   commonOptions(command, { seed: DEFAULTS.seed });
   examples(
     command,

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { DEFAULT_DIFFICULTY, DEFAULTS } from '../../app/config.js';
 import { sampleTask } from '../../app/evaluation.js';
@@ -10,10 +9,10 @@ import { verdictOf } from '../../core/evidence.js';
 import type { Task } from '../../core/task.js';
 import { describedTask, taskAt } from '../../tasks/index.js';
 import { printable } from '../display/format.js';
-import { commonOptions, createCommand, examples, float, integer } from '../options.js';
-import { difficultyRange, onBadLine, path } from './shared.js';
+import { commonOptions, createCommand, examples, integer } from '../options.js';
+import { difficultyRange, onBadLine, path, type SamplingOptions, samplingOptions } from './shared.js';
 
-interface SampleOptions {
+interface SampleOptions extends SamplingOptions {
   readonly model: string;
   readonly tasks?: string;
   readonly skipBadLines?: true;
@@ -23,11 +22,8 @@ interface SampleOptions {
   readonly language: string;
   readonly difficulty: [number, number];
   readonly n: number;
-  readonly temperature: number;
-  readonly maxNewTokens: number;
   readonly seed: number;
   readonly threads: number;
-  readonly workers: number;
   readonly json?: true;
 }
 
@@ -70,10 +66,8 @@ export function sampleCommand(): Command {
     .option('--difficulty <range>', 'composed operations of the generated task', difficultyRange, [
       ...DEFAULT_DIFFICULTY,
     ])
-    .option('-n, --n <n>', 'programs to sample', integer({ min: 1, max: 4096 }), 4)
-    .option('--temperature <x>', 'sampling temperature', float({ min: 0.01, max: 10 }), DEFAULTS.temperature)
-    .option('--max-new-tokens <n>', 'token limit of a program', integer({ min: 1 }), DEFAULTS.maxNewTokens)
-    .option('--workers <n>', 'sandbox workers', integer({ min: 1, max: 256 }), availableParallelism());
+    .option('-n, --n <n>', 'programs to sample', integer({ min: 1, max: 4096 }), 4);
+  samplingOptions(command);
   commonOptions(command, { seed: DEFAULTS.seed });
   examples(
     command,

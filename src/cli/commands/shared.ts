@@ -1,4 +1,7 @@
-import { InvalidArgumentError } from 'commander';
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import { DEFAULTS } from '../../app/config.js';
+import { float, integer } from '../options.js';
 
 /** Parses `3` or `2-4` as a range of difficulties. */
 export function difficultyRange(text: string): [number, number] {
@@ -27,4 +30,19 @@ export function onBadLine(skip: true | undefined): 'refuse' | 'skip' {
 export function path(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
+}
+
+/** Values of the options that every command that samples and judges has. */
+export interface SamplingOptions {
+  readonly temperature: number;
+  readonly maxNewTokens: number;
+  readonly workers: number;
+}
+
+/** Adds `--temperature`, `--max-new-tokens` and `--workers`. */
+export function samplingOptions(command: Command): Command {
+  return command
+    .option('--temperature <x>', 'sampling temperature', float({ min: 0.01, max: 10 }), DEFAULTS.temperature)
+    .option('--max-new-tokens <n>', 'token limit of a program', integer({ min: 1 }), DEFAULTS.maxNewTokens)
+    .option('--workers <n>', 'sandbox workers', integer({ min: 1, max: 256 }), availableParallelism());
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DEFAULT_DIFFICULTY, DEFAULTS, type TaskSourceConfig, type TrainConfig } from '../../app/config.js';
@@ -13,7 +12,7 @@ import { shellQuote, shortPath } from '../display/format.js';
 import { createDisplay } from '../display/index.js';
 import { onInterruptSay } from '../interrupt.js';
 import { commonOptions, createCommand, examples, float, integer, list } from '../options.js';
-import { difficultyRange, onBadLine, oneOf, path } from './shared.js';
+import { difficultyRange, onBadLine, oneOf, path, samplingOptions } from './shared.js';
 
 interface TrainOptions extends Omit<typeof DEFAULTS, 'seed'> {
   readonly model: string;
@@ -102,8 +101,6 @@ export function trainCommand(): Command {
     .option('--steps <n>', 'optimiser steps', integer({ min: 1 }), DEFAULTS.steps)
     .option('--prompts-per-step <n>', 'groups a step', integer({ min: 1 }), DEFAULTS.promptsPerStep)
     .option('--group-size <n>', 'completions a group', integer({ min: 2 }), DEFAULTS.groupSize)
-    .option('--max-new-tokens <n>', 'token limit of a completion', integer({ min: 1 }), DEFAULTS.maxNewTokens)
-    .option('--temperature <x>', 'sampling temperature', float({ min: 0.01, max: 10 }), DEFAULTS.temperature)
     .option('--learning-rate <x>', 'peak learning rate', float({ min: 0 }), DEFAULTS.learningRate)
     .option('--warmup-steps <n>', 'steps of linear warm-up', integer({ min: 0 }), DEFAULTS.warmupSteps)
     .option(
@@ -142,8 +139,8 @@ export function trainCommand(): Command {
       'stop when more programs of a step than this share could not be judged',
       float({ min: 0, max: 1 }),
       DEFAULTS.maxInfraShare,
-    )
-    .option('--workers <n>', 'sandbox workers', integer({ min: 1, max: 256 }), availableParallelism());
+    );
+  samplingOptions(command);
   commonOptions(command, { seed: DEFAULTS.seed });
   examples(
     command,
