@@ -1,5 +1,5 @@
 /**
- * Speed of the embedded engine on a 1.3M-parameter model: one training step and sampling, in this process.
+ * Speed of the embedded engine on a model of the base policy's size: one training step and sampling, in this process.
  * Usage: node dist/bench/engine.js [threads]
  */
 import { availableParallelism } from 'node:os';
@@ -24,7 +24,7 @@ const config = parseConfig({
   hidden_size: 128,
   num_hidden_layers: 6,
   num_attention_heads: 2,
-  intermediate_size: 384,
+  intermediate_size: 352,
   vocab_size: 1024,
   max_position_embeddings: 512,
   tie_word_embeddings: true,

@@ -17,7 +17,7 @@ await guard(() => {
     // How the commands that a run suggests are called from a clone, where no `hone` is on the path.
     env: { ...process.env, HONE_COMMAND: `node ${relative(cwd, main)}` },
   });
-  // Ctrl-C reaches the child by itself on a terminal; a second one would tell it to stop without saving.
+  // Ctrl-C reaches the child by itself on a terminal.
   process.on('SIGINT', () => {
     if (!process.stdin.isTTY) child.kill('SIGINT');
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { learningRateAt, weightsAt } from '../src/app/pretrain-config.js';
@@ -58,6 +58,23 @@ test('a base policy is made from nothing, card and all, and a killed run continu
   for (const file of ['model.safetensors', 'tokenizer.json', 'loss.jsonl', 'README.md'])
     expect(sha256(join(killed, file))).toBe(sha256(join(whole, file)));
 }, 120_000);
+
+test('a folder with other things in it is refused, and a damaged unfinished run is named', async () => {
+  const full = join(directory, 'full');
+  mkdirSync(full);
+  writeFileSync(join(full, 'thesis.txt'), 'years of work');
+  const refused = await hone('pretrain', ...TINY, '--out', full);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('not empty and holds no model');
+  expect(readFileSync(join(full, 'thesis.txt'), 'utf8')).toBe('years of work');
+
+  const damaged = join(directory, 'damaged');
+  mkdirSync(join(`${damaged}.partial`, 'checkpoint'), { recursive: true });
+  writeFileSync(join(`${damaged}.partial`, 'checkpoint', 'state.json'), '{"step');
+  const broken = await hone('pretrain', ...TINY, '--out', damaged);
+  expect(broken.code).toBe(1);
+  expect(broken.stderr).toMatch(/state\.json is damaged/);
+});
 
 test('schedules: warm-up, cosine to a tenth; short programs first', () => {
   const config = { steps: 100, learningRate: 1, warmupSteps: 10 };

@@ -12,7 +12,7 @@ const PROBE_PROGRAMS = 384;
  * no weights. The first rollout only warms up: workers start and graphs compile once a run, not once a program.
  */
 export async function estimate(session: Session, from: number): Promise<Estimate> {
-  const { config, policy, source, emit } = session;
+  const { run, config, policy, source, emit } = session;
   emit({ type: 'progress', phase: 'probe', done: 0, total: 1, unit: 'probe' });
   const specs = Array.from(
     { length: Math.min(config.promptsPerStep, Math.ceil(PROBE_PROGRAMS / config.groupSize)) },
@@ -44,7 +44,7 @@ export async function estimate(session: Session, from: number): Promise<Estimate
   const every = config.evaluateEvery || config.steps;
   const interim = Math.floor((config.steps - 1) / every) - Math.floor(from / every);
   const trained = (config.steps - from) * config.promptsPerStep * config.groupSize;
-  const complete = from === 0 ? 2 : 1;
+  const complete = run.metrics().some((line) => line.kind === 'evaluation' && line.step === 0) ? 1 : 2;
   const programs =
     trained + source.evaluation.length * (complete * config.evaluationSamples + interim * config.interimSamples);
   const perProgram = 1 / trajectories.length;

@@ -6,7 +6,7 @@ import type { Group } from '../core/trajectory.js';
 import { evaluate } from '../eval/index.js';
 import { singleTurn } from '../rollout/index.js';
 import { withPolicy } from './session.js';
-import { refuseLongPrompts } from './task-source.js';
+import { referenceProblems, refuseLongPrompts, refuseUnjudged } from './task-source.js';
 
 export interface SamplingConfig {
   readonly model: string;
@@ -17,11 +17,12 @@ export interface SamplingConfig {
   readonly workers: number;
 }
 
-/** pass@k of a checkpoint on tasks; `tasksFor` sees which languages can be judged before it chooses. */
+/** pass@k of a checkpoint on tasks; `warn` hears of references that fail their own tests; `tasksFor` sees which languages can be judged before it chooses. */
 export async function evaluatePolicy(
   config: SamplingConfig & { readonly samples: number; readonly ks: readonly number[]; readonly split: string },
   tasksFor: (languages: readonly string[]) => readonly Task[],
   onProgress: (done: number, total: number) => void,
+  warn: (message: string) => void,
 ): Promise<{ readonly metrics: EvaluationMetrics; readonly groups: readonly Group[] }> {
   return withPolicy(config, async (policy, verifier) => {
     const rollout = singleTurn(policy, verifier, {
@@ -32,6 +33,8 @@ export async function evaluatePolicy(
     });
     const tasks = tasksFor(verifier.languages);
     refuseLongPrompts('evaluation', tasks, policy);
+    // Generated tasks are known to be passed by their references.
+    if (config.split === 'file') for (const problem of await referenceProblems(tasks, verifier)) warn(problem);
     return evaluate(rollout, tasks, {
       split: config.split,
       step: policy.version,
@@ -69,6 +72,7 @@ export async function sampleTask(
       maxNewTokens: config.maxNewTokens,
     });
     const task = taskFor(verifier.languages);
+    refuseUnjudged(task.language, verifier.languages, `task ${task.id} is`);
     refuseLongPrompts('sample', [task], policy);
     const [group] = await rollout(0, [{ task, groupSize: n, temperature: config.temperature }]);
     return group as Group;

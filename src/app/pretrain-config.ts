@@ -37,7 +37,7 @@ const pretrainSchema = z.strictObject({
 });
 export type PretrainConfig = z.infer<typeof pretrainSchema>;
 
-/** The command that made the shipped base policy is `hone pretrain` with exactly these. */
+/** What the shipped base policy was made with, on two threads. */
 export const PRETRAIN_DEFAULTS: Omit<PretrainConfig, 'threads' | 'workers'> = {
   seed: 1,
   languages: ['javascript', 'python'],
@@ -57,7 +57,7 @@ export const PRETRAIN_DEFAULTS: Omit<PretrainConfig, 'threads' | 'workers'> = {
   heads: 2,
   intermediateSize: 352,
   contextLength: 512,
-  checkpointEvery: 250,
+  checkpointEvery: 200,
   evaluateEvery: 500,
   cardTasks: 100,
   cardSamples: 64,

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
 import { appendDurably, recoverDirectory, replaceDirectory, withPath, writeAtomic } from '../core/io.js';
+import { claimDirectory } from '../core/lock.js';
 import type { Policy, TrainSequence } from '../core/policy.js';
 import { evaluate } from '../eval/index.js';
 import { createPolicy, loadPolicy, trainBpe } from '../policy/index.js';
@@ -75,7 +76,7 @@ function resumePoint(directory: string): { progress: Progress; path: string } | 
   const path = join(directory, 'checkpoint');
   recoverDirectory(path);
   const file = join(path, 'state.json');
-  return existsSync(file) ? { progress: JSON.parse(readFileSync(file, 'utf8')) as Progress, path } : undefined;
+  return existsSync(file) ? { progress: parsed<Progress>(file, readFileSync(file, 'utf8')), path } : undefined;
 }
 
 async function saveCheckpoint(directory: string, progress: Progress, policy: Policy): Promise<void> {
@@ -161,8 +162,24 @@ export async function pretrain(
 ): Promise<void> {
   const config = checkPretrainConfig(settings);
   const out = resolve(directory);
+  if (existsSync(out) && !existsSync(join(out, 'config.json')) && withPath(out, () => readdirSync(out)).length > 0)
+    throw new HoneError('not_empty', `${out} is not empty and holds no model`, 'Choose another --out.');
   const work = `${out}.partial`;
   withPath(work, () => mkdirSync(work, { recursive: true }));
+  const lock = claimDirectory(work);
+  try {
+    await pretrainIn(work, out, config, emit);
+  } finally {
+    lock.release();
+  }
+}
+
+async function pretrainIn(
+  work: string,
+  out: string,
+  config: PretrainConfig,
+  emit: (event: PretrainEvent) => void,
+): Promise<void> {
   const configFile = join(work, 'pretrain.json');
   const { threads, workers: _workers, ...identity } = config;
   const wanted = `${JSON.stringify({ hone: VERSION, ...identity, threads }, null, 2)}\n`;
@@ -207,12 +224,25 @@ export async function pretrain(
   }
 }
 
+/** Errors: `run_damaged` naming the file. */
+function parsed<T>(file: string, text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new HoneError(
+      'run_damaged',
+      `${file} is damaged: not valid JSON`,
+      'Remove the unfinished run (the .partial folder) and start again.',
+    );
+  }
+}
+
 function readCurve(file: string): LossPoint[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as LossPoint);
+    .map((line) => parsed<LossPoint>(file, line));
 }
 
 async function trainOn(

@@ -37,7 +37,8 @@ function synthSource(
   run: TrainConfig,
   judged: readonly string[],
 ): TaskSource {
-  const { languages, difficulty } = config;
+  const { difficulty } = config;
+  const languages = [...new Set(config.languages)];
   for (const language of languages) refuseUnjudged(language, judged, 'the generated tasks are');
   const languageOf = (index: number): string => languages[index % languages.length] as string;
   const perLanguage = Math.ceil(run.evaluationTasks / languages.length);
@@ -55,7 +56,8 @@ function synthSource(
   };
 }
 
-function refuseUnjudged(language: string, judged: readonly string[], what: string): void {
+/** Errors: `language_unavailable`. `what` begins the message: `task 3 is`. */
+export function refuseUnjudged(language: string, judged: readonly string[], what: string): void {
   if (judged.includes(language)) return;
   throw new HoneError(
     'language_unavailable',

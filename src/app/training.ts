@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
+import { claimDirectory } from '../core/lock.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from '../core/metrics.js';
 import type { Policy } from '../core/policy.js';
 import { RUN_VERSION, RunDirectory } from '../core/run-directory.js';
@@ -112,9 +113,12 @@ function warnOfFaults({ emit }: Session, where: string, share: number): void {
 }
 
 /** What the steps to come will take at the pace of this session's steps, and the last evaluation at that of the first. */
-function secondsLeft({ config, pace }: Session, step: number): number {
+function secondsLeft({ config, pace, source }: Session, step: number): number {
   const perStep = (performance.now() - pace.loopBegan) / 1000 / (step - pace.from);
-  return perStep * (config.steps - step) + (step < config.steps ? pace.evaluationSeconds : 0);
+  // A resumed run has not timed the first evaluation; sampling takes about half of a step.
+  const programs = (source.evaluation.length * config.evaluationSamples) / (config.promptsPerStep * config.groupSize);
+  const evaluation = pace.evaluationSeconds > 1 ? pace.evaluationSeconds : (perStep * programs) / 2;
+  return perStep * (config.steps - step) + (step < config.steps ? evaluation : 0);
 }
 
 /** Writes a finished step with the evaluation that follows it, if one is due; durable when it returns. */
@@ -204,7 +208,6 @@ async function runSession(
   emit: Emit,
   from?: number,
 ): Promise<void> {
-  const lock = run.claim();
   try {
     const state = from === undefined ? undefined : run.checkpointState(from);
     if (from !== undefined) run.checkRecord(from);
@@ -248,8 +251,6 @@ async function runSession(
     );
   } catch (error) {
     throw whereItStands(error, run);
-  } finally {
-    lock.release();
   }
 }
 
@@ -291,13 +292,27 @@ export async function startTraining(settings: TrainConfig, place: RunPlace, emit
       'directory' in place
         ? RunDirectory.create(resolve(place.directory), manifest)
         : RunDirectory.createNext(resolve(place.parent), manifest);
-    await runSession(run, config, { policy, verifier, source }, emit);
+    const lock = claimDirectory(run.path);
+    try {
+      await runSession(run, config, { policy, verifier, source }, emit);
+    } finally {
+      lock.release();
+    }
   });
 }
 
 /** Continues a run folder from its newest checkpoint to the same bits as if it had never stopped. */
 export async function resumeTraining(directory: string, emit: Emit): Promise<void> {
   const run = RunDirectory.open(resolve(directory));
+  const lock = claimDirectory(run.path);
+  try {
+    await continueFolder(run, directory, emit);
+  } finally {
+    lock.release();
+  }
+}
+
+async function continueFolder(run: RunDirectory, directory: string, emit: Emit): Promise<void> {
   const config = parseTrainConfig(run.manifest.config, `${directory}/run.json`);
   const from = run.checkpoints().at(-1);
   const model = from === undefined ? config.model : run.checkpoint(from);

@@ -15,6 +15,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { exampleGroup, exampleTrajectory } from './fixtures.testing.js';
 import { recoverDirectory, replaceDirectory } from './io.js';
+import { claimDirectory } from './lock.js';
 import type { EvaluationMetrics } from './metrics.js';
 import { RUN_VERSION, RunDirectory } from './run-directory.js';
 
@@ -73,15 +74,26 @@ test('rewinding drops files of later steps and unfinished checkpoints, and keeps
 
 test('a run that a living process holds cannot be claimed, one of a dead process can', async () => {
   const run = RunDirectory.create(join(root, 'claimed'), manifest);
+  const claim = () => claimDirectory(run.path);
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   writeFileSync(join(run.path, 'run.lock'), String(other.pid));
-  expect(() => run.claim()).toThrow(`in use by process ${other.pid}`);
+  expect(claim).toThrow(`in use by process ${other.pid}`);
   other.kill('SIGKILL');
   await new Promise((resolve) => other.on('exit', resolve));
-  const lock = run.claim();
+  const lock = claim();
+  expect(claim).toThrow(/in use by process/);
   lock.release();
   expect(existsSync(join(run.path, 'run.lock'))).toBe(false);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a lock whose process number another process has got since is taken over',
+  () => {
+    const run = RunDirectory.create(join(root, 'recycled'), manifest);
+    writeFileSync(join(run.path, 'run.lock'), `${process.ppid} 1`);
+    claimDirectory(run.path).release();
+  },
+);
 
 test('trajectories are stored with rewards and credit, so that later stages can be run again', () => {
   const run = RunDirectory.create(join(root, 'stored'), manifest);

@@ -245,19 +245,6 @@ export class RunDirectory {
       }
     }
   }
-
-  /**
-   * Claims the folder for this process until `release`. Errors: `run_busy` while another living process holds it; a
-   * claim left behind by a dead one is taken over.
-   */
-  claim(): { release(): void } {
-    const file = join(this.path, 'run.lock');
-    const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-    if (holder !== process.pid && isAlive(holder))
-      throw new HoneError('run_busy', `${this.path} is in use by process ${holder}`, 'Wait for it, or stop it first.');
-    writeAtomic(file, String(process.pid));
-    return { release: () => rmSync(file, { force: true }) };
-  }
 }
 
 /** The folders of a run. */
@@ -281,16 +268,6 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

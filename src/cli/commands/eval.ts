@@ -84,7 +84,14 @@ export function evalCommand(): Command {
     const progress = createProgress({ stream: process.stderr, label: 'evaluate', unit: 'tasks' });
     const split = options.tasks === undefined ? options.split : 'file';
     try {
-      const { metrics, groups } = await evaluatePolicy({ ...options, ks, split }, tasksOf(options), progress.update);
+      const { metrics, groups } = await evaluatePolicy(
+        { ...options, ks, split },
+        tasksOf(options),
+        progress.update,
+        (message) =>
+          void process.stderr.write(`warning: ${printable(message)}
+`),
+      );
       progress.close();
       const verdicts = verdictCounts(groups);
       if (options.json) {

@@ -56,7 +56,7 @@ test('a piped run is plain lines, cost first and the comparison last', () => {
     evaluation after step 4  pass@1 58.9 % [54.9, 62.9]  pass@8 74.1 % [70.1, 78.1]  (heldout: 64 tasks, 8 samples each)
     step 4/4  reward 0.340  pass 34.0 %  pass@1 58.9 %  entropy 0.82  distinct 2.1  groups 14/16  2.5k tokens/s  213 programs/s  sample/verify/update 41/12/47 %
 
-    Trained 4 steps in 21s, 20k tokens sampled.
+    Trained 4 steps in 21s, 20k tokens sampled while training.
     pass@1 34.5 % ▁▃█ 58.9 %  steps 0–4, scale 34.5–58.9 %
 
     64 tasks (heldout), 8 samples each, 95 % intervals

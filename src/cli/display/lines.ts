@@ -59,7 +59,7 @@ export function summaryLines(
   return [
     '',
     truncate(
-      `Trained ${trained.step} steps in ${duration(event.seconds)}, ${count(event.sampledTokens)} tokens sampled.`,
+      `Trained ${trained.step} steps in ${duration(event.seconds)}, ${count(event.sampledTokens)} tokens sampled while training.`,
       columns,
     ),
     ...(options.sparkline === '' ? [] : [options.sparkline]),
