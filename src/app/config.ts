@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HoneError } from '../core/error.js';
+import { checkSettings } from './settings.js';
 
 /** Where the tasks of a run come from. */
 const taskSource = z.discriminatedUnion('kind', [
@@ -58,15 +59,7 @@ export type TaskSourceConfig = TrainConfig['tasks'];
 
 /** Checks settings before anything starts. Errors: `bad_setting` naming the field. */
 export function checkTrainConfig(settings: TrainConfig): TrainConfig {
-  const parsed = trainConfig.safeParse(settings);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new HoneError(
-    'bad_setting',
-    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
-    'See `hone train --help`.',
-    2,
-  );
+  return checkSettings(trainConfig, settings, 'train');
 }
 
 /** Parses the configuration found in a run folder. Errors: `run_damaged` naming the field. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HoneError } from '../core/error.js';
+import { checkSettings } from './settings.js';
 
 /** Marks the end of a completion in the base policy's vocabulary. */
 export const END_TOKEN = '<|end|>';
@@ -112,13 +112,5 @@ export function weightsAt(
 
 /** Checks settings before anything starts. Errors: `bad_setting` naming the field. */
 export function checkPretrainConfig(settings: PretrainConfig): PretrainConfig {
-  const parsed = pretrainSchema.safeParse(settings);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new HoneError(
-    'bad_setting',
-    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`,
-    'See `hone pretrain --help`.',
-    2,
-  );
+  return checkSettings(pretrainSchema, settings, 'pretrain');
 }

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
 import { appendDurably, recoverDirectory, replaceDirectory, withPath, writeAtomic } from '../core/io.js';
-import { claimDirectory } from '../core/lock.js';
+import { whileClaimed } from '../core/lock.js';
 import type { Policy, TrainSequence } from '../core/policy.js';
+import { readRecords, recordLines } from '../core/records.js';
 import { evaluate } from '../eval/index.js';
 import { createPolicy, loadPolicy, trainBpe } from '../policy/index.js';
 import { singleTurn } from '../rollout/index.js';
@@ -65,6 +66,9 @@ async function freshPolicy(config: PretrainConfig): Promise<Policy> {
   });
 }
 
+/** What to do about an unfinished run that can't be read. */
+const DAMAGED = 'Remove the unfinished run (the .partial folder) and start again.';
+
 /** How far a run is: its step, and the losses since the last point of the curve. */
 interface Progress {
   readonly step: number;
@@ -76,7 +80,12 @@ function resumePoint(directory: string): { progress: Progress; path: string } | 
   const path = join(directory, 'checkpoint');
   recoverDirectory(path);
   const file = join(path, 'state.json');
-  return existsSync(file) ? { progress: parsed<Progress>(file, readFileSync(file, 'utf8')), path } : undefined;
+  if (!existsSync(file)) return undefined;
+  try {
+    return { progress: JSON.parse(readFileSync(file, 'utf8')) as Progress, path };
+  } catch {
+    throw new HoneError('run_damaged', `${file} is damaged: not valid JSON`, DAMAGED);
+  }
 }
 
 async function saveCheckpoint(directory: string, progress: Progress, policy: Policy): Promise<void> {
@@ -166,12 +175,7 @@ export async function pretrain(
     throw new HoneError('not_empty', `${out} is not empty and holds no model`, 'Choose another --out.');
   const work = `${out}.partial`;
   withPath(work, () => mkdirSync(work, { recursive: true }));
-  const lock = claimDirectory(work);
-  try {
-    await pretrainIn(work, out, config, emit);
-  } finally {
-    lock.release();
-  }
+  await whileClaimed(work, () => pretrainIn(work, out, config, emit));
 }
 
 async function pretrainIn(
@@ -193,7 +197,7 @@ async function pretrainIn(
   writeAtomic(configFile, wanted);
   const curveFile = join(work, 'loss.jsonl');
   const seen = from ? readCurve(curveFile).filter((point) => point.step <= from.progress.step) : [];
-  writeAtomic(curveFile, seen.map((point) => `${JSON.stringify(point)}\n`).join(''));
+  writeAtomic(curveFile, recordLines(seen));
 
   const policy = from ? await loadPolicy(from.path, { threads: config.threads }) : await freshPolicy(config);
   try {
@@ -224,25 +228,8 @@ async function pretrainIn(
   }
 }
 
-/** Errors: `run_damaged` naming the file. */
-function parsed<T>(file: string, text: string): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    throw new HoneError(
-      'run_damaged',
-      `${file} is damaged: not valid JSON`,
-      'Remove the unfinished run (the .partial folder) and start again.',
-    );
-  }
-}
-
 function readCurve(file: string): LossPoint[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => parsed<LossPoint>(file, line));
+  return readRecords<LossPoint>(file, DAMAGED);
 }
 
 async function trainOn(
@@ -277,7 +264,7 @@ async function trainOn(
     if (step % 25 === 0 || step === config.steps) {
       const seconds = (performance.now() - since) / 1000;
       const loss = losses.reduce((a, b) => a + b, 0) / losses.length;
-      appendDurably(curveFile, `${JSON.stringify({ step, loss, learningRate: learningRateAt(step, config) })}\n`);
+      appendDurably(curveFile, recordLines([{ step, loss, learningRate: learningRateAt(step, config) }]));
       emit({ type: 'step', step, steps: config.steps, loss, tokensPerSecond: tokens / seconds });
       losses = [];
       tokens = 0;

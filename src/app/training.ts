@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { HoneError } from '../core/error.js';
-import { claimDirectory } from '../core/lock.js';
+import { whileClaimed } from '../core/lock.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from '../core/metrics.js';
 import type { Policy } from '../core/policy.js';
 import { RUN_VERSION, RunDirectory } from '../core/run-directory.js';
@@ -292,24 +292,14 @@ export async function startTraining(settings: TrainConfig, place: RunPlace, emit
       'directory' in place
         ? RunDirectory.create(resolve(place.directory), manifest)
         : RunDirectory.createNext(resolve(place.parent), manifest);
-    const lock = claimDirectory(run.path);
-    try {
-      await runSession(run, config, { policy, verifier, source }, emit);
-    } finally {
-      lock.release();
-    }
+    await whileClaimed(run.path, () => runSession(run, config, { policy, verifier, source }, emit));
   });
 }
 
 /** Continues a run folder from its newest checkpoint to the same bits as if it had never stopped. */
 export async function resumeTraining(directory: string, emit: Emit): Promise<void> {
   const run = RunDirectory.open(resolve(directory));
-  const lock = claimDirectory(run.path);
-  try {
-    await continueFolder(run, directory, emit);
-  } finally {
-    lock.release();
-  }
+  await whileClaimed(run.path, () => continueFolder(run, directory, emit));
 }
 
 async function continueFolder(run: RunDirectory, directory: string, emit: Emit): Promise<void> {

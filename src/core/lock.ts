@@ -65,3 +65,13 @@ export function claimDirectory(directory: string): { release(): void } {
     rmSync(file, { force: true });
   }
 }
+
+/** Runs `body` while this process holds the folder. Errors: those of `claimDirectory` and of `body`. */
+export async function whileClaimed<T>(directory: string, body: () => Promise<T>): Promise<T> {
+  const lock = claimDirectory(directory);
+  try {
+    return await body();
+  } finally {
+    lock.release();
+  }
+}

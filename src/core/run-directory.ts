@@ -5,6 +5,7 @@ import { HoneError } from './error.js';
 import { appendDurably, ioError, replaceDirectory, withPath, writeAtomic } from './io.js';
 import type { EvaluationMetrics, StepMetrics, StepTiming } from './metrics.js';
 import type { Policy } from './policy.js';
+import { readRecords, recordLines } from './records.js';
 import type { StepOutcome } from './train.js';
 import type { Group } from './trajectory.js';
 
@@ -112,12 +113,12 @@ export class RunDirectory {
 
   /** Every complete line of `metrics.jsonl`; a last line cut short by a crash is left out. */
   metrics(): MetricsLine[] {
-    return existsSync(this.metricsFile) ? completeLines<MetricsLine>(this.metricsFile) : [];
+    return readRecords<MetricsLine>(this.metricsFile);
   }
 
   /** Appends lines durably, in one write. */
   appendMetrics(lines: readonly MetricsLine[]): void {
-    appendDurably(this.metricsFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    appendDurably(this.metricsFile, recordLines(lines));
   }
 
   /**
@@ -135,15 +136,13 @@ export class RunDirectory {
 
   /** Wall-clock seconds of the recorded steps. */
   secondsSpent(): number {
-    const file = join(this.path, 'timings.jsonl');
-    if (!existsSync(file)) return 0;
-    return completeLines<StepTiming>(file)
+    return readRecords<StepTiming>(join(this.path, 'timings.jsonl'))
       .map((t) => t.sampleSeconds + t.verifySeconds + t.updateSeconds + t.otherSeconds)
       .reduce((a, b) => a + b, 0);
   }
 
   appendTiming(timing: StepTiming): void {
-    appendDurably(join(this.path, 'timings.jsonl'), `${JSON.stringify(timing)}\n`);
+    appendDurably(join(this.path, 'timings.jsonl'), recordLines([timing]));
   }
 
   /**
@@ -231,10 +230,8 @@ export class RunDirectory {
   rewind(step: number): void {
     for (const name of ['metrics.jsonl', 'timings.jsonl']) {
       const file = join(this.path, name);
-      const kept = existsSync(file)
-        ? completeLines<{ readonly step: number }>(file).filter((line) => line.step <= step)
-        : [];
-      writeAtomic(file, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      const kept = readRecords(file).filter((line) => line.step <= step);
+      writeAtomic(file, recordLines(kept));
     }
     for (const part of PARTS) {
       const directory = join(this.path, part);
@@ -263,28 +260,6 @@ function makeEmpty(path: string): void {
     throw new HoneError('not_empty', `${path} is not empty and holds no run`, 'Choose another folder.');
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function writeLines(file: string, values: readonly unknown[]): void {
-  writeAtomic(file, gzipSync(values.map((value) => `${JSON.stringify(value)}\n`).join(''), { level: 1 }));
-}
-
-/** The parsed lines of a JSONL file without what follows the last line end. Errors: `run_damaged`. */
-function completeLines<T extends { readonly step: number }>(file: string): T[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line, i) => {
-      const value = parseJson(line) as T | undefined;
-      // Every line of a run's files is an object that names its step.
-      if (typeof value !== 'object' || value === null || !Number.isInteger((value as { step?: unknown }).step))
-        throw new HoneError('run_damaged', `${file}, line ${i + 1}: not a record of a step`, 'Start a new run.');
-      return value;
-    });
+  writeAtomic(file, gzipSync(recordLines(values), { level: 1 }));
 }
